@@ -7,6 +7,7 @@
  * A2. An account's hash depends on the account and the expansion alone, so expansions reach accounts in different
  *     orders and no account is always the first.
  */
+import { checkTopology } from './built.ts';
 import { mapVertices } from './change.ts';
 import { PlacementError } from './errors.ts';
 import { hashText } from './flat/hash.ts';
@@ -28,6 +29,7 @@ export function rolloutPoint(accountId: string, expansionId: string): number {
 
 /** The expansions an account sees, oldest first. Accounts with equal lists share one topology. */
 export function seenExpansions(topology: Topology, account: Account): string[] {
+  checkTopology(topology);
   const { expansions } = topology;
   refuseUnknownFields(record(account, 'An account'), accountFields, { what: 'An account' });
   if (typeof account.id !== 'string') {
@@ -63,6 +65,7 @@ export function topologyFor(topology: Topology, account: Account): Topology {
  * named.
  */
 export function topologyAsked(topology: Topology, account: Account | undefined): Topology {
+  checkTopology(topology);
   if (account !== undefined) return topologyFor(topology, account);
   const open = topology.expansions.filter(({ rollout }) => rollout < 1);
   if (open.length === 0) return topology;

@@ -2,10 +2,11 @@
  * A topology with some vertices changed, as an operator changes a running cluster. Ids and seeds stay, so placement
  * changes no more than the change itself requires.
  */
+import { checkTopology } from './built.ts';
 import { PlacementError } from './errors.ts';
 import { type Topology, targetsOf, type Vertex } from './topology.ts';
 import { checkWeight } from './flat/rendezvous.ts';
-import { refuseUnknownFields } from './input.ts';
+import { record, refuseUnknownFields, show } from './input.ts';
 
 export interface VertexChange {
   readonly weight?: number;
@@ -19,15 +20,20 @@ export function changeVertices(
   topology: Topology,
   changes: Readonly<Record<string, VertexChange>>,
 ): Topology {
-  const left = new Set(Object.keys(changes));
+  checkTopology(topology);
+  const left = new Set(Object.keys(record(changes, 'The changes of vertices')));
   const changed = mapVertices(topology, (vertex) => {
     if (!Object.hasOwn(changes, vertex.path)) return {};
     left.delete(vertex.path);
-    const change = changes[vertex.path] as VertexChange;
     const what = `The change of "${vertex.path}"`;
+    const change: VertexChange = record(changes[vertex.path], what, vertex.path);
     refuseUnknownFields(change, changeFields, { what, path: vertex.path });
     const { weight, up } = change;
     if (weight !== undefined) checkWeight(weight, vertex.path);
+    if (up !== undefined && typeof up !== 'boolean') {
+      const says = `"up" of "${vertex.path}" must be true or false, not ${show(up)}.`;
+      throw new PlacementError('bad_input', says, vertex.path);
+    }
     return {
       ...(weight === undefined ? {} : { ownWeight: weight }),
       ...(up === undefined ? {} : { up }),

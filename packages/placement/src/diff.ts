@@ -2,9 +2,12 @@
  * The copies that move when one placement becomes another: how many, from where to where, per domain, and the least
  * that any scheme would have to move to get the same loads. Works on any two placers, over given keys or a sample.
  */
-import { invariant, PlacementError } from './errors.ts';
+import { checkPlacer } from './built.ts';
+import { invariant } from './errors.ts';
 import { type Key, readKey } from './flat/key.ts';
 import { type Placer, type Picks } from './flat/rendezvous.ts';
+import { checkIterable, record, refuseUnknownFields, wholeNumber } from './input.ts';
+import { replicasMax } from './policy.ts';
 import { separator } from './topology.ts';
 
 export interface DiffInput {
@@ -13,6 +16,8 @@ export interface DiffInput {
   /** The keys themselves, or how many numbers from 0 on to try. */
   readonly keys: number | Iterable<Key>;
 }
+
+const inputFields = ['replicas', 'keys'] as const satisfies (keyof DiffInput)[];
 
 /** Copies that go from one target to another. */
 export interface Flow {
@@ -55,17 +60,24 @@ export interface Diff {
 export const diffKeysMax = 10_000_000;
 
 export function diff(before: Placer, after: Placer, input: DiffInput): Diff {
+  checkInput(before, after, input);
   const tally = new Tally(before, after, input.replicas);
   if (typeof input.keys === 'number') {
-    if (!Number.isInteger(input.keys) || input.keys < 1 || input.keys > diffKeysMax) {
-      throw new PlacementError(
-        'bad_input',
-        `The sample must be a whole number from 1 to ${diffKeysMax}, not ${input.keys}.`,
-      );
-    }
     for (let lo = 0; lo < input.keys; lo++) tally.add({ hi: 0, lo });
   } else for (const key of input.keys) tally.add(key);
   return tally.result();
+}
+
+function checkInput(before: Placer, after: Placer, input: DiffInput): void {
+  checkPlacer(before, 'The first argument of diff');
+  checkPlacer(after, 'The second argument of diff');
+  refuseUnknownFields(record(input, 'The input of diff'), inputFields, {
+    what: 'The input of diff',
+  });
+  wholeNumber(input.replicas, 'The number of replicas', { min: 1, max: replicasMax });
+  if (typeof input.keys === 'number') {
+    wholeNumber(input.keys, 'The sample', { min: 1, max: diffKeysMax });
+  } else checkIterable(input.keys, '"keys", unless it is the size of a sample,');
 }
 
 interface Load {

@@ -2,7 +2,9 @@
  * The loads of a scheme that knows no chance: every target holds exactly the share of its weight, as far as the rule
  * allows that no domain gets a second copy of a key before each domain with room has one.
  */
+import { record, wholeNumber } from './input.ts';
 import { health } from './health.ts';
+import { targetsMax } from './flat/rendezvous.ts';
 import type { Topology, Vertex } from './topology.ts';
 
 /** A target, or a domain with the parts below it. */
@@ -15,6 +17,8 @@ export interface Part {
 
 /** The share of all keys that each target holds, from 0 to 1, with so many copies of each key. */
 export function evenLoads(top: Part, copies: number): Map<string, number> {
+  record(top, 'The top part');
+  wholeNumber(copies, 'The number of copies', { min: 0, max: targetsMax });
   const loads = new Map<string, number>();
   const whole = Math.min(copies, roomOf(top));
   if (whole > 0) spread(top, whole, loads);

@@ -2,12 +2,14 @@
  * The plain form of a topology and the fingerprint of all fields that decide placement. Two members with equal
  * fingerprints place every key alike; the algorithm id is part of it.
  */
+import { checkTopology } from './built.ts';
 import { hashText } from './flat/hash.ts';
 import { algorithm, compileTargets, type TargetSpec } from './flat/rendezvous.ts';
 import type { Topology, TopologySpec, Vertex, VertexSpec } from './topology.ts';
 
 /** The plain form that `buildTopology` reads back: children in name order, defaults left out. */
 export function toSpec(topology: Topology): TopologySpec {
+  checkTopology(topology);
   const { levels, weights, slots, expansions } = topology;
   const quorum = Object.fromEntries(
     levels.flatMap((level, i) => {

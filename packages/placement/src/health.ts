@@ -9,6 +9,7 @@
  *            up       otherwise
  *   planned  weight 0, or below such a vertex: no candidate, not failed, counts nowhere
  */
+import { checkTopology } from './built.ts';
 import type { Topology, Vertex } from './topology.ts';
 
 export type VertexState = 'up' | 'hollow' | 'dead' | 'planned';
@@ -23,6 +24,7 @@ export interface Health {
 
 /** The health of every vertex. */
 export function health(topology: Topology): ReadonlyMap<Vertex, Health> {
+  checkTopology(topology);
   const states = new Map<Vertex, Health>();
   for (const vertex of topology.children) visit(topology, states, vertex, true);
   return states;

@@ -83,7 +83,30 @@ export function unit(value: unknown, what: string): number {
   throw new PlacementError('bad_input', `${what} must be from 0 to 1, not ${show(value)}.`);
 }
 
-function show(value: unknown): string {
+/** Throws unless a `pick` is asked for a whole number of replicas; one comparison is all that a lookup pays. */
+export function checkCount(count: number): void {
+  if (count >>> 0 !== count) throw badCount(count);
+}
+
+function badCount(count: unknown): PlacementError {
+  return new PlacementError(
+    'bad_input',
+    `The count of a pick must be a whole number from 0 to 4294967295, not ${show(count)}.`,
+  );
+}
+
+/** Throws unless the values can be gone through one by one; a text, letter by letter, is none. */
+export function checkIterable(value: unknown, what: string): void {
+  const isObject = typeof value === 'object' && value !== null;
+  if (isObject && typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function') {
+    return;
+  }
+  throw new PlacementError('bad_input', `${what} must be a list, not ${show(value)}.`);
+}
+
+/** A value in the sentence of an error. */
+export function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 80);
 }

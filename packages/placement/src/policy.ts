@@ -2,7 +2,8 @@
 import { PlacementError } from './errors.ts';
 import { perLevel, record, refuseUnknownFields, wholeNumber } from './input.ts';
 import type { Account } from './accounts.ts';
-import { checkName, type Roles } from './flat/rendezvous.ts';
+import { checkTopology } from './built.ts';
+import { checkName, checkRoles, type Roles } from './flat/rendezvous.ts';
 import type { Topology, Vertex } from './topology.ts';
 
 export interface Policy {
@@ -37,6 +38,7 @@ export interface CheckedPolicy {
 export const replicasMax = 256;
 
 export function checkPolicy(topology: Topology, policy: Policy): CheckedPolicy {
+  checkTopology(topology);
   const { levels } = topology;
   refuseUnknownFields(record(policy, 'The policy'), policyFields, { what: 'A policy' });
   const pin = perLevel(levels, policy.pin, 'pin').map((id) => {
@@ -44,12 +46,7 @@ export function checkPolicy(topology: Topology, policy: Policy): CheckedPolicy {
     return id ?? null;
   });
   checkPins(topology, pin);
-  if (policy.roles !== undefined && policy.roles !== 'rank' && policy.roles !== 'chronos') {
-    throw new PlacementError(
-      'bad_input',
-      `"roles" must be "rank" or "chronos", not ${JSON.stringify(policy.roles)}.`,
-    );
-  }
+  checkRoles(policy.roles);
   return {
     replicas: wholeNumber(policy.replicas ?? 1, '"replicas"', { min: 1, max: replicasMax }),
     width: perLevel(levels, policy.width, 'width').map((width, i) =>

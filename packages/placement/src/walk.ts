@@ -12,6 +12,7 @@
  * W4. `explain.ts` is the same rule written for reading; tests hold the two together.
  */
 import { invariant } from './errors.ts';
+import { checkCount } from './input.ts';
 import type { Hash } from './flat/hash.ts';
 import { type CheckedPolicy, replicasMax } from './policy.ts';
 import { Ranker } from './flat/ranker.ts';
@@ -74,8 +75,9 @@ export class Walk {
   }
 
   #start(count: number): number {
+    checkCount(count);
     const size = Math.min(count, this.#listFrame);
-    if (size <= 0) return 0;
+    if (size === 0) return 0;
     this.#place(0, size, 0, 0);
     return size;
   }

@@ -8,6 +8,8 @@
  *     different seeds never have equal scores, and the hot loops need no tie rule.
  * H4. Lone surrogates hash as U+FFFD, as every UTF-8 encoder writes them.
  */
+import { PlacementError } from '../errors.ts';
+import { show } from '../input.ts';
 
 const c1 = 0xcc9e2d51 | 0;
 const c2 = 0x1b873593;
@@ -67,6 +69,9 @@ export class TextBlocks {
 
   /** Reads a text; the next calls of `hash` are about it. */
   read(text: string): void {
+    if (typeof text !== 'string') {
+      throw new PlacementError('bad_key', `A key or name must be a text here, not ${show(text)}.`);
+    }
     // One UTF-16 unit is at most three UTF-8 bytes.
     const blocksMax = Math.ceil((text.length * 3) / 4) + 1;
     if (this.#mixed.length < blocksMax) this.#mixed = new Int32Array(blocksMax * 2);

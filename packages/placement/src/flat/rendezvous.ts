@@ -8,7 +8,7 @@
  * T3. Compiled targets never change; a lookup allocates nothing. A new view compiles a new one.
  */
 import { PlacementError } from '../errors.ts';
-import { refuseUnknownFields } from '../input.ts';
+import { checkCount, checkIterable, record, refuseUnknownFields, show } from '../input.ts';
 import { compareNames, type Hash, hashText, mixBlock, murmur3 } from './hash.ts';
 import { type Key, readKey } from './key.ts';
 import { Ranker, raiseUntilFree, scoreTurned, turn } from './ranker.ts';
@@ -32,6 +32,8 @@ export interface TargetsOptions {
   /** Instead of MurmurHash3, for tests. */
   readonly hash?: Hash;
 }
+
+const optionFields = ['roles', 'hash'] as const satisfies (keyof TargetsOptions)[];
 
 /** Where `pick` writes: indexes into `names`. */
 export type Picks = Int32Array | Uint16Array;
@@ -64,6 +66,9 @@ export function compileTargets(
   targets: Iterable<string | TargetSpec>,
   options: TargetsOptions = {},
 ): Targets {
+  const what = 'The form of the options';
+  refuseUnknownFields(record(options, 'The options of targets'), optionFields, { what });
+  checkRoles(options.roles);
   return new Targets(readTargets(targets), options);
 }
 
@@ -110,6 +115,7 @@ export class Targets implements Placer {
   }
 
   pick(hi: number, lo: number, count: number, out: Picks): number {
+    checkCount(count);
     if (this.#simple && count <= 2) {
       return this.names.length <= few
         ? this.#pickTwoOfFew(hi, lo, count, out)
@@ -120,6 +126,7 @@ export class Targets implements Placer {
   }
 
   pickText(key: string, count: number, out: Picks): number {
+    checkCount(count);
     this.#ranker.readText(key);
     return this.#pickRead(count, out);
   }
@@ -140,7 +147,7 @@ export class Targets implements Placer {
   #pickRead(count: number, out: Picks): number {
     const size = this.#nameOf.length;
     const k = count < size ? count : size;
-    if (k <= 0) return 0;
+    if (k === 0) return 0;
     if (this.#roles === 'chronos') this.#ranker.lowestFirst(0, size, k);
     else this.#ranker.highest(0, size, k);
     for (let i = 0; i < k; i++) out[i] = this.#nameOf[this.#ranker.order[i] as number] as number;
@@ -210,8 +217,10 @@ export function seedsOf(
 }
 
 function readTargets(targets: Iterable<string | TargetSpec>): Required<TargetSpec>[] {
+  checkIterable(targets, 'The targets');
   const specs = Array.from(targets, (target) => {
     const spec = typeof target === 'string' ? { name: target } : target;
+    record(spec, 'A target');
     const { name, weight = 1 }: TargetSpec = spec;
     checkName(name);
     refuseUnknownFields(spec, targetFields, { what: `The target "${name}"`, path: name });
@@ -246,6 +255,15 @@ export function checkName(name: unknown, path = ''): asserts name is string {
       path,
     );
   }
+}
+
+/** Throws for roles that do not exist. */
+export function checkRoles(roles: unknown): void {
+  if (roles === undefined || roles === 'rank' || roles === 'chronos') return;
+  throw new PlacementError(
+    'bad_input',
+    `"roles" must be "rank" or "chronos", not ${JSON.stringify(roles) ?? show(roles)}.`,
+  );
 }
 
 /** Throws unless the weight is 0 or a number that can be divided by. */

@@ -13,8 +13,9 @@
  * K5. Not the order of `compileTargets`: a cluster uses one or the other. Below 300 targets flat is faster.
  */
 import { PlacementError } from '../errors.ts';
+import { checkCount, checkIterable } from '../input.ts';
 import { finish, hashNumber, hashText } from './hash.ts';
-import { compileTargets, type Picks, type Placer } from './rendezvous.ts';
+import { checkName, compileTargets, type Picks, type Placer } from './rendezvous.ts';
 
 const slotBits = 15;
 const slotCount = 1 << slotBits;
@@ -29,7 +30,10 @@ const hashesMax = slotCount / 2;
 
 /** Prepares targets of equal weight for lookups. Throws PlacementError on bad or too many names. */
 export function compileSkeleton(names: Iterable<string>): Placer {
-  return new Skeleton(compileTargets(names).names);
+  checkIterable(names, 'The names');
+  const given = Array.from(names);
+  for (const name of given) checkName(name);
+  return new Skeleton(compileTargets(given).names);
 }
 
 class Skeleton implements Placer {
@@ -56,17 +60,19 @@ class Skeleton implements Placer {
   }
 
   pick(hi: number, lo: number, count: number, out: Picks): number {
+    checkCount(count);
     const k = Math.min(count, this.names.length);
     if (k > 0) out[0] = this.#search(hashNumber(hi, lo, primarySeed), out, 0);
     if (k > 1) this.#backups(hashNumber(hi, lo, backupSeed), k, out);
-    return Math.max(k, 0);
+    return k;
   }
 
   pickText(key: string, count: number, out: Picks): number {
+    checkCount(count);
     const k = Math.min(count, this.names.length);
     if (k > 0) out[0] = this.#search(hashText(key, primarySeed), out, 0);
     if (k > 1) this.#backups(hashText(key, backupSeed), k, out);
-    return Math.max(k, 0);
+    return k;
   }
 
   #backups(start: number, k: number, out: Picks): void {

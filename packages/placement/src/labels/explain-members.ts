@@ -6,7 +6,9 @@
 import type { Candidate, Explanation, Step } from '../explain.ts';
 import { hashNumber, hashText } from '../flat/hash.ts';
 import { type Key, type NumberKey, readKey } from '../flat/key.ts';
+import { wholeNumber } from '../input.ts';
 import { logOf, logOfHash } from '../flat/logarithm.ts';
+import { targetsMax } from '../flat/rendezvous.ts';
 import { type Domain, groupMembers, type LabelledMember, type Ranked } from './members.ts';
 import { liftedWeight, rankOfHash } from './labelled-targets.ts';
 import { liftOf, strengthMax } from './spread.ts';
@@ -17,6 +19,7 @@ export function explainMembers(
   key: Key,
   replicas: number,
 ): Explanation {
+  wholeNumber(replicas, 'The number of replicas', { min: 0, max: targetsMax });
   const top = groupMembers(members);
   const copies = Math.min(replicas, top.members.length);
   const reading: Reading = { key: readKey(key), steps: [] };

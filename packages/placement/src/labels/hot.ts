@@ -3,6 +3,8 @@
  * to two zones of three, with three copies of everything, holds everything. No placement can help that; people can.
  */
 import { evenLoads, type Part } from '../even-loads.ts';
+import { wholeNumber } from '../input.ts';
+import { targetsMax } from '../flat/rendezvous.ts';
 import { type Domain, groupMembers, labelLevels, type LabelledMember } from './members.ts';
 
 /** The share of all keys that a member would hold, from 0 to 1. */
@@ -26,6 +28,7 @@ export function evenShares(
   members: readonly LabelledMember[],
   replicas: number,
 ): readonly MemberShare[] {
+  wholeNumber(replicas, 'The number of replicas', { min: 0, max: targetsMax });
   const top = groupMembers(members);
   const copies = Math.min(replicas, top.members.length);
   const even = evenLoads(partOf(top), copies);
@@ -41,9 +44,10 @@ export function hotMembers(
   members: readonly LabelledMember[],
   replicas: number,
 ): readonly HotMember[] {
+  const shares = evenShares(members, replicas);
   const top = groupMembers(members);
   if (top.domains.length === 0) return [];
-  return evenShares(members, replicas)
+  return shares
     .filter(({ fair, even }) => even > hotFrom * fair)
     .toSorted((a, b) => b.even / b.fair - a.even / a.fair)
     .map((share) => ({ ...share, says: sentence(top, share, replicas) }));

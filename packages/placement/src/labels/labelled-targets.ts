@@ -18,6 +18,7 @@
  * L5. A lookup allocates nothing: its results stand in the domains and in arrays of this object.
  */
 import { TextBlocks, compareNames, mixBlock } from '../flat/hash.ts';
+import { checkCount } from '../input.ts';
 import { logOf, logOfHash } from '../flat/logarithm.ts';
 import { scoreTurned, turn } from '../flat/ranker.ts';
 import type { Picks, Placer } from '../flat/rendezvous.ts';
@@ -102,8 +103,9 @@ export class LabelledTargets implements Placer, Hashes {
   }
 
   #pick(count: number, out: Picks): number {
+    checkCount(count);
     const size = Math.min(count, this.names.length);
-    if (size <= 0) return 0;
+    if (size === 0) return 0;
     const seeds = this.#seeds;
     const hashes = this.#hashes;
     for (let i = 0; i < seeds.length; i++) hashes[i] = this.hash(seeds[i] as number);

@@ -6,12 +6,20 @@
  * `carillon-placement-1` gave every domain of a level the same share, so that a lone member in a zone held two thirds
  * of all timers; `carillon-labels-2` gives a domain the weight of its members together (`labelled-targets.ts`).
  */
+import { PlacementError } from '../errors.ts';
 import { compareNames } from '../flat/hash.ts';
 import { algorithm, compileTargets, type Picks, type Placer } from '../flat/rendezvous.ts';
+import { show } from '../input.ts';
 import { CompiledTopology } from '../place.ts';
 import { buildTopology, type VertexSpec } from '../topology.ts';
 import { LabelledTargets } from './labelled-targets.ts';
-import { type Domain, groupMembers, type LabelledMember, levelsOf } from './members.ts';
+import {
+  checkMembers,
+  type Domain,
+  groupMembers,
+  type LabelledMember,
+  levelsOf,
+} from './members.ts';
 
 /** The id of the present rule for members with labels. */
 export const labelsAlgorithm = 'carillon-labels-2';
@@ -22,10 +30,14 @@ export function placementId(members: readonly LabelledMember[]): string {
 }
 
 /** Members as targets under the domains their labels name, with the roles of the timer cluster. */
-export function compileLabelled(
-  members: readonly LabelledMember[],
-  id: string = placementId(members),
-): Placer {
+export function compileLabelled(members: readonly LabelledMember[], id?: string): Placer {
+  checkMembers(members);
+  if (id !== undefined && id !== algorithm && id !== labelsAlgorithm) {
+    throw new PlacementError(
+      'bad_input',
+      `The id of the rule must be "${algorithm}" or "${labelsAlgorithm}", not ${show(id)}.`,
+    );
+  }
   if (levelsOf(members).length === 0) {
     return compileTargets(members.map(({ name, weight = 1 }) => ({ name, weight })));
   }

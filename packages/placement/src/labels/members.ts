@@ -2,6 +2,7 @@
 import { PlacementError } from '../errors.ts';
 import { compareNames, hashText } from '../flat/hash.ts';
 import { checkName, checkWeight, seedsOf } from '../flat/rendezvous.ts';
+import { list, record, show } from '../input.ts';
 
 export interface LabelledMember {
   readonly name: string;
@@ -47,8 +48,9 @@ export function levelsOf(members: readonly LabelledMember[]): string[] {
  * The members with a weight under the domains that their labels name. Throws PlacementError on bad names and weights.
  */
 export function groupMembers(members: readonly LabelledMember[]): Domain {
+  checkMembers(members);
   const sorted = members.toSorted((a, b) => compareNames(a.name, b.name));
-  checkMembers(sorted);
+  refuseTwins(sorted);
   const seeds = seedsOf(sorted);
   const seedOf = new Map(sorted.map(({ name }, i) => [name, seeds[i] as number]));
   const used = sorted.filter(({ weight }) => weight !== 0);
@@ -90,11 +92,23 @@ function group(own: Name, inside: readonly LabelledMember[], grouping: Grouping)
   return { ...own, domains, members, weight };
 }
 
-function checkMembers(sorted: readonly LabelledMember[]): void {
-  for (const [i, { name, weight = 1 }] of sorted.entries()) {
+/** Throws PlacementError unless each member has a name, and labels and a weight that fit. */
+export function checkMembers(members: readonly LabelledMember[]): void {
+  for (const member of list(members, 'The members')) {
+    const { name, weight = 1, labels } = record(member, 'A member');
     checkName(name);
     checkWeight(weight, name);
-    if (i === 0 || sorted[i - 1]?.name !== name) continue;
-    throw new PlacementError('duplicate_id', `The member "${name}" is listed twice.`, name);
+    const given = record(labels ?? {}, `"labels" of "${name}"`);
+    const level = labelLevels.find((one) => !['string', 'undefined'].includes(typeof given[one]));
+    if (level === undefined) continue;
+    const says = `The label "${level}" of "${name}" must be a text, not ${show(given[level])}.`;
+    throw new PlacementError('bad_input', says, name);
   }
+}
+
+function refuseTwins(sorted: readonly LabelledMember[]): void {
+  const twin = sorted.find(({ name }, i) => sorted[i - 1]?.name === name);
+  if (twin === undefined) return;
+  const { name } = twin;
+  throw new PlacementError('duplicate_id', `The member "${name}" is listed twice.`, name);
 }

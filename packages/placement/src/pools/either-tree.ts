@@ -7,7 +7,7 @@ import { explainPool } from './explain-pool.ts';
 import { explainTable } from './explain-table.ts';
 import { diffPools, Pool } from './pool.ts';
 import { diffTables, poolShares, tableShares } from './table.ts';
-import type { VirtualTree } from './virtual-tree.ts';
+import { checkTree, type VirtualTree } from './virtual-tree.ts';
 
 /** Each round for a key, in the tree that is asked. */
 export function explainIn(table: VirtualTree | Pool, key: Key, replicas: number): Explanation {
@@ -36,7 +36,9 @@ export function changeIn(
 
 /** The pool itself, also of a virtual tree. */
 export function poolUnder(table: VirtualTree | Pool): Pool {
-  return table instanceof Pool ? table : table.pool;
+  if (table instanceof Pool) return table;
+  checkTree(table);
+  return table.pool;
 }
 
 function sharesIn(table: VirtualTree | Pool, replicas: number): ReadonlyMap<string, number> {

@@ -6,7 +6,9 @@ import { type Candidate, type Explanation, handOut, type Step } from '../explain
 import { murmur3 } from '../flat/hash.ts';
 import { type Key, type NumberKey, readKey } from '../flat/key.ts';
 import { raiseUntilFree } from '../flat/ranker.ts';
-import type { Pool, PoolVertex } from './pool.ts';
+import { wholeNumber } from '../input.ts';
+import { replicasMax } from '../policy.ts';
+import { checkPool, type Pool, type PoolVertex } from './pool.ts';
 
 interface Reading {
   readonly pool: Pool;
@@ -39,6 +41,8 @@ interface Answer {
 
 /** Each round of the walk down the tree of a pool. */
 export function explainPool(pool: Pool, key: Key, replicas: number): Explanation {
+  checkPool(pool);
+  wholeNumber(replicas, 'The number of replicas', { min: 0, max: replicasMax });
   const reading: Reading = { pool, key: readKey(key), steps: [] };
   const top = { path: '', children: pool.vertices, depth: 0 };
   const count = Math.min(replicas, roomOf(reading, top.children, 0));

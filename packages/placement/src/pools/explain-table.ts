@@ -9,7 +9,7 @@ import { type Key, type NumberKey, readKey } from '../flat/key.ts';
 import { raiseUntilFree } from '../flat/ranker.ts';
 import { scale, slotCount } from '../slots.ts';
 import type { PoolVertex } from './pool.ts';
-import { stripeSeeds, type VirtualTree, type Zone } from './virtual-tree.ts';
+import { checkTree, stripeSeeds, type VirtualTree, type Zone } from './virtual-tree.ts';
 
 interface Reading {
   readonly tree: VirtualTree;
@@ -18,6 +18,7 @@ interface Reading {
 
 /** Each round for a key: zones where they do not share equally; then per zone the stripe, and the machines. */
 export function explainTable(tree: VirtualTree, key: Key, replicas: number): Explanation {
+  checkTree(tree);
   const reading: Reading = { tree, key: readKey(key) };
   const leaves = tree.place(key, replicas);
   const { shares, step } = handOut(reading, replicas);

@@ -18,7 +18,7 @@ import { type Diff, type DiffInput, diff } from '../diff.ts';
 import { invariant, PlacementError } from '../errors.ts';
 import { hashText } from '../flat/hash.ts';
 import { health } from '../health.ts';
-import { record, refuseUnknownFields, wholeNumber } from '../input.ts';
+import { record, refuseUnknownFields, show, wholeNumber } from '../input.ts';
 import { type Key, readKey } from '../flat/key.ts';
 import type { Placement } from '../place.ts';
 import { type PoolSize, refuseReshaping, widthOf } from './pool-width.ts';
@@ -329,8 +329,19 @@ export class Pool implements Placer {
   }
 }
 
+/** Throws unless the value is a pool. */
+export function checkPool(value: unknown): asserts value is Pool {
+  if (value instanceof Pool) return;
+  throw new PlacementError(
+    'bad_input',
+    `A pool as selectPool(topology, name, shape) makes is needed, not ${show(value)}.`,
+  );
+}
+
 /** The copies that move when one pool becomes another. Throws PlacementError where its width changes. */
 export function diffPools(before: Pool, after: Pool, input: DiffInput): Diff {
+  checkPool(before);
+  checkPool(after);
   refuseReshaping(after.topology.levels, before.width, after.width);
   return diff(before, after, input);
 }

@@ -5,12 +5,15 @@
 import { type Diff, type DiffInput, diff } from '../diff.ts';
 import { evenLoads, type Part } from '../even-loads.ts';
 import type { Placer } from '../flat/rendezvous.ts';
-import type { Pool, PoolVertex } from './pool.ts';
+import { checkCount, wholeNumber } from '../input.ts';
+import { replicasMax } from '../policy.ts';
+import { checkPool, type Pool, type PoolVertex } from './pool.ts';
 import { refuseReshaping } from './pool-width.ts';
-import type { VirtualTree } from './virtual-tree.ts';
+import { checkTree, type VirtualTree } from './virtual-tree.ts';
 
 /** Places the keys of a table on targets, as its virtual tree does on leaves. */
 export function tablePlacer(tree: VirtualTree): Placer {
+  checkTree(tree);
   const toTargets = (size: number, out: Parameters<Placer['pick']>[3], leaves: Int32Array) => {
     for (let i = 0; i < size; i++) out[i] = tree.target(leaves[i] as number);
     return size;
@@ -18,10 +21,12 @@ export function tablePlacer(tree: VirtualTree): Placer {
   return {
     names: tree.names,
     pick(hi, lo, count, out) {
+      checkCount(count);
       const leaves = new Int32Array(count);
       return toTargets(tree.pick(hi, lo, count, leaves), out, leaves);
     },
     pickText(key, count, out) {
+      checkCount(count);
       const leaves = new Int32Array(count);
       return toTargets(tree.pickText(key, count, leaves), out, leaves);
     },
@@ -30,6 +35,8 @@ export function tablePlacer(tree: VirtualTree): Placer {
 
 /** The share of all keys that each target would hold if shares were exact: zones alike, in a zone all its slots. */
 export function tableShares(tree: VirtualTree, replicas: number): ReadonlyMap<string, number> {
+  checkTree(tree);
+  wholeNumber(replicas, 'The number of replicas', { min: 0, max: replicasMax });
   const shares = new Map<string, number>();
   for (const { machines } of tree.zones) {
     const serving = machines.flatMap(({ children }) => children.map((disk) => disk.serving));
@@ -44,6 +51,7 @@ export function tableShares(tree: VirtualTree, replicas: number): ReadonlyMap<st
 
 /** The same in the tree of a pool: zones alike, in a zone its machines, in a machine its disks. */
 export function poolShares(pool: Pool, replicas: number): ReadonlyMap<string, number> {
+  checkPool(pool);
   const part = (vertex: PoolVertex, depth: number): Part => {
     const isDisk = depth === pool.topology.levels.length - 1;
     const name = isDisk && vertex.serving >= 0 ? pool.target(vertex.serving).path : '';
@@ -58,6 +66,8 @@ export function poolShares(pool: Pool, replicas: number): ReadonlyMap<string, nu
 
 /** The copies of a table that move when its pool becomes another. Throws PlacementError where the width changes. */
 export function diffTables(before: VirtualTree, after: VirtualTree, input: DiffInput): Diff {
+  checkTree(before);
+  checkTree(after);
   refuseReshaping(after.pool.topology.levels, before.pool.width, after.pool.width);
   return diff(tablePlacer(before), tablePlacer(after), input);
 }

@@ -13,9 +13,9 @@
  */
 import { PlacementError } from '../errors.ts';
 import { hashText } from '../flat/hash.ts';
-import { refuseUnknownFields, wholeNumber } from '../input.ts';
+import { checkCount, list, record, refuseUnknownFields, show, wholeNumber } from '../input.ts';
 import { type Key, readKey } from '../flat/key.ts';
-import type { Pool, PoolVertex } from './pool.ts';
+import { checkPool, type Pool, type PoolVertex } from './pool.ts';
 import { replicasMax } from '../policy.ts';
 import { Ranker, raiseUntilFree } from '../flat/ranker.ts';
 import { scale, slotCount, slotDigits } from '../slots.ts';
@@ -68,7 +68,10 @@ export class VirtualTree {
   readonly #order: Int32Array;
 
   constructor(pool: Pool, options: VirtualTreeOptions = {}) {
-    refuseUnknownFields(options, optionFields, { what: 'A virtual tree' });
+    checkPool(pool);
+    refuseUnknownFields(record(options, 'The options of a virtual tree'), optionFields, {
+      what: 'A virtual tree',
+    });
     this.pool = pool;
     this.names = pool.names;
     this.zones = zonesOf(pool);
@@ -145,6 +148,7 @@ export class VirtualTree {
   }
 
   #pick(count: number, out: Int32Array): number {
+    checkCount(count);
     this.#handOut(count);
     for (let zone = 0; zone < this.zones.length; zone++) this.#walk(zone);
     this.#sortZones();
@@ -236,6 +240,15 @@ export class VirtualTree {
   }
 }
 
+/** Throws unless the value is a virtual tree. */
+export function checkTree(value: unknown): asserts value is VirtualTree {
+  if (value instanceof VirtualTree) return;
+  throw new PlacementError(
+    'bad_input',
+    `A virtual tree as tableOf(topology, table, options) makes is needed, not ${show(value)}.`,
+  );
+}
+
 /** The pool as zones of machines of disks: every level above the machines counts as zone. */
 function zonesOf(pool: Pool): Zone[] {
   const above = pool.topology.levels.length - 2;
@@ -255,7 +268,7 @@ function zonesOf(pool: Pool): Zone[] {
 }
 
 function longest(lists: readonly (readonly unknown[])[]): number {
-  return lists.reduce((max, list) => Math.max(max, list.length), 0);
+  return lists.reduce((max, { length }) => Math.max(max, length), 0);
 }
 
 function readFanOuts(
@@ -264,7 +277,8 @@ function readFanOuts(
   stripes: number,
 ): readonly number[] {
   if (fanOuts === undefined) return [];
-  for (const fanOut of fanOuts) wholeNumber(fanOut, 'A fan-out', { min: 1, max: 65_535 });
+  for (const fanOut of list(fanOuts, '"fanOuts"'))
+    wholeNumber(fanOut, 'A fan-out', { min: 1, max: 65_535 });
   const product = fanOuts.slice(0, -1).reduce((total, fanOut) => total * fanOut, 1);
   if (fanOuts.at(-1) === machines && product >= stripes && product <= 2 ** 24) {
     return fanOuts.slice(0, -1);
