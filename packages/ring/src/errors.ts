@@ -17,7 +17,15 @@ export class NotLocalError extends Error {
   }
 }
 
-/** The prefix is in use with other settings, or etcd holds something that is not a ring. */
+/** An argument of a call does not fit: an option that does not exist, a number that is none. */
+export class RingUsageError extends TypeError {
+  override readonly name = 'RingUsageError';
+}
+
+/**
+ * The options of a ring do not fit, the prefix is in use with other settings, or etcd holds something that is not a
+ * ring.
+ */
 export class RingConfigError extends Error {
   override readonly name = 'RingConfigError';
 }
@@ -36,8 +44,10 @@ export class RingFullError extends Error {
 
 export class LockTimeoutError extends Error {
   override readonly name = 'LockTimeoutError';
-  constructor(key: string, timeoutMs: number) {
-    super(`ring: the lock on "${key}" was not granted within ${timeoutMs} ms.`);
+  /** `hint`: the probable reason, as a sentence. */
+  constructor(key: string, timeoutMs: number, hint = '') {
+    const why = hint === '' ? '' : ` ${hint}`;
+    super(`ring: the lock on "${key}" was not granted within ${timeoutMs} ms.${why}`);
   }
 }
 

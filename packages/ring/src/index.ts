@@ -8,6 +8,7 @@ export {
   RingClosedError,
   RingConfigError,
   RingFullError,
+  RingUsageError,
 } from './errors.ts';
 export { type Etcd, EtcdError, type EtcdErrorKind } from './etcd/etcd.ts';
 export { EtcdClient, type EtcdClientOptions } from './etcd/etcd-client.ts';

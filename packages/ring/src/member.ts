@@ -1,4 +1,6 @@
 /** One member as other processes know it, and its form in etcd: `P/m/<id>`, a JSON record under the member's lease. */
+import { checkLabels, shown } from './arguments.ts';
+import { RingUsageError } from './errors.ts';
 import type { KeyValue } from './etcd/etcd.ts';
 
 export type MemberPhase = 'joining' | 'active' | 'leaving';
@@ -37,13 +39,17 @@ export function memberKey(prefix: string, id: string): string {
 
 /** Gives absent fields their defaults; throws a sentence for an impossible value. */
 export function memberRecord(id: string, given: Partial<Omit<MemberRecord, 'id'>>): MemberRecord {
-  if (id === '' || id.length > idLengthMax) {
-    throw new TypeError(`ring: a member id has 1 to ${idLengthMax} characters, not ${id.length}.`);
+  if (typeof id !== 'string' || id === '' || id.length > idLengthMax || !id.isWellFormed()) {
+    const right = `a text of 1 to ${idLengthMax} characters, without lone surrogates`;
+    throw new RingUsageError(`ring: a member id is ${right}, not ${shown(id)}.`);
   }
   const weight = given.weight ?? 1;
   if (!Number.isFinite(weight) || weight < 0) {
-    throw new TypeError(`ring: the weight of member "${id}" is ${weight}; it must be 0 or more.`);
+    throw new RingUsageError(
+      `ring: the weight of member "${id}" is ${shown(weight)}; it must be 0 or more.`,
+    );
   }
+  checkLabels(given.labels);
   const record: MemberRecord = {
     id,
     phase: given.phase ?? 'active',
@@ -54,7 +60,7 @@ export function memberRecord(id: string, given: Partial<Omit<MemberRecord, 'id'>
   };
   const { length } = encodeMember(record);
   if (length > recordBytesMax) {
-    throw new TypeError(
+    throw new RingUsageError(
       `ring: the record of member "${id}" has ${length} of ${recordBytesMax} bytes.`,
     );
   }

@@ -7,7 +7,8 @@
  */
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { Emitter } from './emitter.ts';
-import { NotLocalError } from './errors.ts';
+import { checkMs } from './arguments.ts';
+import { NotLocalError, RingConfigError } from './errors.ts';
 import type { Change, Etcd } from './etcd/etcd.ts';
 import type { LeaseLoss } from './lease.ts';
 import { LocalMember } from './local-member.ts';
@@ -63,7 +64,9 @@ export class Membership {
   private viewNow: MemberView = { revision: 0, members: [] };
 
   private constructor(options: MembershipOptions) {
-    const { prefix } = options;
+    const { prefix, ttlMs = defaultTtlMs, marginMs = 0 } = options;
+    checkMs('ttlMs', ttlMs, { min: 1, right: '1 or more', refuse: RingConfigError });
+    checkMs('marginMs', marginMs, { right: '0 or more', refuse: RingConfigError });
     if (prefix.length < 2 || !prefix.endsWith('/')) {
       throw new TypeError(`ring: the prefix "${prefix}" must be like "name/".`);
     }

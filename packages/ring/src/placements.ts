@@ -8,6 +8,8 @@
  */
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import { compileTargets, hashText } from '@carillon/placement';
+import { shown } from './arguments.ts';
+import { RingUsageError } from './errors.ts';
 
 export interface PlacedMember {
   readonly id: string;
@@ -54,6 +56,11 @@ export const rendezvous: RingPlacement = {
  * rendezvous, so that even a constant hash hides no member. Weights play no part but 0.
  */
 export function successor(hash: HashFunction = crc32, name = 'crc32'): RingPlacement {
+  if (typeof hash !== 'function') {
+    throw new RingUsageError(
+      `ring: the hash of successor is ${shown(hash)}; a function from bytes to a number is right.`,
+    );
+  }
   const position = (value: string, slots: number): number =>
     (hash(utf8.encode(value)) >>> 0) % slots;
   return {

@@ -1,7 +1,9 @@
 /** The settings that all processes of a ring must share, kept in etcd at `P/config` and never changed. */
+import { checkMs, checkNames, nearestName, shown } from './arguments.ts';
 import { RingConfigError } from './errors.ts';
 import type { Etcd } from './etcd/etcd.ts';
 import { fingerprint, rendezvous, type RingPlacement, successor } from './placements.ts';
+import type { RingOptions } from './ring.ts';
 
 /** Raised when records or rules change so that old and new processes must not share a ring. */
 const version = 1;
@@ -11,30 +13,78 @@ const slotsMax = 16_384;
 const slotsDefault = 1024;
 const ttlMsMax = 3_600_000;
 
+const names = [
+  'endpoints',
+  'prefix',
+  'placement',
+  'slots',
+  'ttlMs',
+  'marginMs',
+  'drainMs',
+  'tls',
+  'auth',
+  'log',
+  'etcd',
+  'clock',
+  'random',
+] as const satisfies (keyof RingOptions)[];
+const refuse = RingConfigError;
+
 /** Throws a sentence for options that cannot be. */
-export function checkOptions(options: RingLimits): void {
-  const { prefix, ttlMs = 5000, marginMs = 0, drainMs = 0 } = options;
+export function checkOptions(options: RingOptions): void {
+  checkNames(options, { of: 'Ring.open', known: names, refuse });
+  const { prefix, ttlMs = 5000, marginMs = 0, drainMs = 0, tls, auth } = options;
+  checkEndpoints(options);
+  checkPlacement(options.placement);
+  if (tls !== undefined) checkNames(tls, { of: 'tls', known: ['ca', 'cert', 'key'], refuse });
+  if (auth !== undefined) checkNames(auth, { of: 'auth', known: ['user', 'password'], refuse });
+  checkPorts(options);
   if (typeof prefix !== 'string' || prefix === '' || prefix.endsWith('/')) {
     throw new RingConfigError(
-      `ring: the prefix must be a name such as "billing" or "/apps/billing", not "${prefix}".`,
+      `ring: the prefix must be a name such as "billing" or "/apps/billing", not ${shown(prefix)}.`,
     );
   }
-  if (!(ttlMs >= 1000 && ttlMs <= ttlMsMax)) {
-    throw new RingConfigError(`ring: ttlMs is ${ttlMs}; from 1000 to ${ttlMsMax} is right.`);
-  }
-  if (!(marginMs >= 0 && marginMs < ttlMs)) {
-    throw new RingConfigError(`ring: marginMs is ${marginMs}; from 0 to less than ttlMs is right.`);
-  }
-  if (!(drainMs >= 0)) {
-    throw new RingConfigError(`ring: drainMs is ${drainMs}; 0 or more, or Infinity, is right.`);
-  }
+  checkMs('ttlMs', ttlMs, { min: 1000, max: ttlMsMax, right: `from 1000 to ${ttlMsMax}`, refuse });
+  checkMs('marginMs', marginMs, { max: ttlMs - 1, right: 'from 0 to less than ttlMs', refuse });
+  checkMs('drainMs', drainMs, { right: '0 or more, or Infinity,', refuse });
 }
 
-interface RingLimits {
-  readonly prefix: string;
-  readonly ttlMs?: number;
-  readonly marginMs?: number;
-  readonly drainMs?: number;
+function checkEndpoints({ endpoints, etcd }: RingOptions): void {
+  if (endpoints === undefined && etcd !== undefined) return;
+  const isList = Array.isArray(endpoints);
+  const odd: unknown = isList ? endpoints.find((one) => typeof one !== 'string') : undefined;
+  if (isList && odd === undefined && (endpoints.length > 0 || etcd !== undefined)) return;
+  const listed = odd === undefined ? 'is empty' : `has the entry ${shown(odd)}`;
+  const given = isList ? listed : `is ${shown(endpoints)}`;
+  throw new RingConfigError(
+    `ring: endpoints ${given}; a list of addresses such as ['http://127.0.0.1:2379'] is right.`,
+  );
+}
+
+function checkPlacement(placement: RingOptions['placement']): void {
+  if (placement === undefined || typeof placement === 'function') return;
+  const known = ['rendezvous', 'successor'];
+  const { name, slotOf, assign } = Object(placement) as Partial<RingPlacement>;
+  const isOwn = typeof slotOf === 'function' && typeof assign === 'function';
+  if (known.includes(placement as string) || (isOwn && typeof name === 'string')) return;
+  const near = typeof placement === 'string' ? nearestName(placement, known) : null;
+  const hint = near === null ? '' : ` Did you mean "${near}"?`;
+  throw new RingConfigError(
+    `ring: placement is ${shown(placement)}; "rendezvous", "successor", a hash function, or an object with name, slotOf and assign is right.${hint}`,
+  );
+}
+
+function checkPorts({ etcd, log }: RingOptions): void {
+  if (etcd !== undefined && typeof (etcd as Partial<Etcd> | null)?.txn !== 'function') {
+    throw new RingConfigError(
+      `ring: etcd is ${shown(etcd)}; a client such as EtcdClient is right. Addresses go to endpoints.`,
+    );
+  }
+  const levels = ['debug', 'info', 'warn', 'error'] as const;
+  if (log === undefined || levels.every((level) => typeof log?.[level] === 'function')) return;
+  throw new RingConfigError(
+    `ring: log is ${shown(log)}; an object with the functions ${levels.join(', ')} is right.`,
+  );
 }
 
 export interface RingConfig {
@@ -54,7 +104,7 @@ export async function agreeOnConfig(
   const { slots = slotsDefault, placement = rendezvous } = wanted;
   if (!Number.isInteger(slots) || slots < 1 || slots > slotsMax) {
     throw new RingConfigError(
-      `ring: ${slots} slots; a whole number from 1 to ${slotsMax} is right.`,
+      `ring: ${shown(slots)} slots; a whole number from 1 to ${slotsMax} is right.`,
     );
   }
   const key = `${prefix}config`;

@@ -8,8 +8,15 @@
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { DurableRecords } from './locks/durable.ts';
+import { checkListener, checkLockOptions, checkMemberOptions, shown } from './arguments.ts';
 import { Emitter } from './emitter.ts';
-import { type LossReason, NotLocalError, RingClosedError } from './errors.ts';
+import {
+  type LossReason,
+  NotLocalError,
+  RingClosedError,
+  RingConfigError,
+  RingUsageError,
+} from './errors.ts';
 import type { Etcd } from './etcd/etcd.ts';
 import { EtcdClient, type EtcdClientOptions } from './etcd/etcd-client.ts';
 import type { Lock } from './locks/lock.ts';
@@ -103,11 +110,23 @@ export interface RingEvents {
   error: Error;
 }
 
+const eventNames = [
+  'view',
+  'member',
+  'gained',
+  'revoking',
+  'released',
+  'error',
+] as const satisfies (keyof RingEvents)[];
+
 /**
  * For an application that gives no log. One line goes to standard error all the same: the names of held locks that
  * `close` waits for.
  */
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const withoutMember =
+  'No member was added here, and only members are given keys: call addMember first.';
+const noOptions: LockOptions = {};
 const keyLengthMax = 1024;
 /** A lease that was not given back ends a little after its TTL. */
 const takeOverSlackMs = 1000;
@@ -172,7 +191,9 @@ export class Ring {
         onError: (error) => this.emitter.emit('error', error),
       },
     );
-    this.locks = new LockTable(clock, this.slots);
+    this.locks = new LockTable(clock, this.slots, () =>
+      membership.local.size === 0 ? withoutMember : '',
+    );
     this.follow(membership);
   }
 
@@ -233,6 +254,7 @@ export class Ring {
     name: Name,
     listener: (event: RingEvents[Name]) => void,
   ): Cancel {
+    checkListener(name, listener, eventNames);
     return this.emitter.on(name, listener);
   }
 
@@ -242,6 +264,7 @@ export class Ring {
    */
   async addMember(id: string, options: MemberOptions = {}): Promise<void> {
     this.assertOpen();
+    checkMemberOptions(options);
     const { waitMs = this.takeOverMs, onlyFor, ...record } = options;
     const wish = onlyFor === undefined ? {} : wishFor(this.slotOf(onlyFor).index, record.labels);
     await this.membership.join(id, { ...record, ...wish, phase: 'active' }, waitMs);
@@ -262,7 +285,8 @@ export class Ring {
    * Waits until the key is one of this process's and free, then takes it. First come, first served. A
    * process without members waits as well: the key may become its own.
    */
-  async lock(key: string, options: LockOptions = {}): Promise<Lock> {
+  async lock(key: string, options: LockOptions = noOptions): Promise<Lock> {
+    if (options !== noOptions) checkLockOptions(options);
     const slot = this.slotOf(key);
     if (options.durable !== true) return this.locks.lock(slot, key, options);
     for (;;) {
@@ -289,8 +313,11 @@ export class Ring {
   async withLock<T>(
     key: string,
     fn: (lock: Lock) => T | Promise<T>,
-    options: LockOptions = {},
+    options: LockOptions = noOptions,
   ): Promise<T> {
+    if (typeof fn !== 'function') {
+      throw new RingUsageError(`ring: withLock takes a function to run, not ${shown(fn)}.`);
+    }
     const lock = await this.lock(key, options);
     try {
       return await fn(lock);
@@ -350,9 +377,18 @@ export class Ring {
 
   private slotOf(key: string): Slot {
     if (typeof key !== 'string' || key === '' || key.length > keyLengthMax) {
-      throw new TypeError(`ring: a key is a text of 1 to ${keyLengthMax} characters.`);
+      const given = typeof key === 'string' ? `one of ${key.length}` : shown(key);
+      throw new RingUsageError(
+        `ring: a key is a text of 1 to ${keyLengthMax} characters, not ${given}.`,
+      );
     }
-    return this.slots.all[this.placement.slotOf(key, this.slots.all.length)] as Slot;
+    const { length } = this.slots.all;
+    const index = this.placement.slotOf(key, length);
+    const slot = this.slots.all[index];
+    if (slot !== undefined) return slot;
+    throw new RingConfigError(
+      `ring: the placement "${this.placement.name}" gives slot ${shown(index)} to a key; a whole number below ${length} is right.`,
+    );
   }
 
   /** The lock, and the record in etcd that still tells of the wait for it; null: none. */
@@ -362,12 +398,12 @@ export class Ring {
     const waiting = this.locks.lock(slot, key, options);
     // Without a member there is no lease to put the record under; the wait itself needs none.
     const member = [...this.membership.local.values()].find(({ incarnation }) => incarnation > 0);
-    const shown = member === undefined ? null : this.waiting.show(key, member);
+    const visible = member === undefined ? null : this.waiting.show(key, member);
     try {
       const lock = await waiting;
-      return { lock, wait: shown?.granted() ?? null };
+      return { lock, wait: visible?.granted() ?? null };
     } catch (error) {
-      shown?.over();
+      visible?.over();
       throw error;
     }
   }

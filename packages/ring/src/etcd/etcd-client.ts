@@ -75,8 +75,10 @@ export class EtcdClient implements Etcd {
   private readonly watches = new Set<Watch>();
 
   constructor(options: EtcdClientOptions) {
-    if (options.endpoints.length === 0) {
-      throw new TypeError('etcd: at least one endpoint is needed, such as http://127.0.0.1:2379.');
+    if (!Array.isArray(options.endpoints) || options.endpoints.length === 0) {
+      throw new TypeError(
+        'etcd: a list with at least one endpoint is needed, such as http://127.0.0.1:2379.',
+      );
     }
     const endpoints = options.endpoints.map((endpoint) => endpointUrl(endpoint, options.tls));
     this.options = { ...options, endpoints };

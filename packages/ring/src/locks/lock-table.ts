@@ -32,14 +32,17 @@ const locksMax = 1_000_000;
 export class LockTable {
   private readonly clock: Clock;
   private readonly slots: LockSlots;
+  /** The probable reason why a wait ran out of time, as a sentence; empty: none is known. */
+  private readonly hint: () => string;
   /** By slot index, then by key. Keys that are neither held nor waited for have no queue. */
   private readonly keys = new Map<number, Map<string, LockQueue>>();
   private size = 0;
   private closed = false;
 
-  constructor(clock: Clock, slots: LockSlots) {
+  constructor(clock: Clock, slots: LockSlots, hint: () => string = () => '') {
     this.clock = clock;
     this.slots = slots;
+    this.hint = hint;
   }
 
   /** Locks held and waited for. */
@@ -160,7 +163,7 @@ export class LockTable {
         timeoutMs === undefined
           ? () => {}
           : this.clock.at(this.clock.now() + timeoutMs, () =>
-              leave(new LockTimeoutError(key, timeoutMs)),
+              leave(new LockTimeoutError(key, timeoutMs, this.hint())),
             );
       signal?.addEventListener('abort', onAbort, { once: true });
       queue.push(waiter);

@@ -4,7 +4,8 @@
  * first read: most locks are held for microseconds.
  */
 import { invariant } from '@carillon/core';
-import { LockLostError, type LossReason } from '../errors.ts';
+import { shown } from '../arguments.ts';
+import { LockLostError, type LossReason, RingUsageError } from '../errors.ts';
 import type { LocalMember } from '../local-member.ts';
 import { countersPerEpoch, type Slot, trustedMs } from '../slots/slot.ts';
 
@@ -86,6 +87,9 @@ export class Lock implements AsyncDisposable {
 
   /** Throws LockLostError unless the lock may be trusted for at least `minMs` more. */
   assertValid(minMs = 0): void {
+    if (typeof minMs !== 'number' || !(minMs >= 0)) {
+      throw new RingUsageError(`ring: minMs is ${shown(minMs)}; 0 or more is right.`);
+    }
     if (this.end !== null) throw new LockLostError(this.key, this.end);
     const leftMs = trustedMs(this.slot);
     if (leftMs <= 0) throw new LockLostError(this.key, 'cut-off');
