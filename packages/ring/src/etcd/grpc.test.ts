@@ -1,13 +1,14 @@
 /** The client against servers that answer strangely: every call ends in an EtcdError within its limit. */
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { createServer as createWebServer } from 'node:http';
+import { createServer, type ServerHttp2Stream } from 'node:http2';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { SystemClock } from '@carillon/core/system';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EtcdClient } from './etcd-client.ts';
 import { ProtoWriter } from './protobuf.ts';
 import { KeptLog } from '../testing/kept-log.ts';
 
-const servers: Http2Server[] = [];
+const servers: Server[] = [];
 const clients: EtcdClient[] = [];
 
 afterEach(async () => {
@@ -123,6 +124,43 @@ describe('etcd client: strange answers', () => {
     const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
     const client = await against((stream) => reply(stream, pieces));
     expect(await client.range('a', 1000)).toEqual({ revision: 9, entries: [] });
+  });
+});
+
+describe('etcd client: a server that is no etcd is called one', () => {
+  async function told(server: Server): Promise<string> {
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const endpoints = [`http://127.0.0.1:${port}`];
+    const client = new EtcdClient({ endpoints, clock: new SystemClock(), log: new KeptLog() });
+    clients.push(client);
+    const failure = await client.txn(put, 300).catch((error: unknown) => error);
+    return (failure as Error).message;
+  }
+
+  test('a web server', async () => {
+    const web = createWebServer((_, response) => response.end('welcome'));
+    expect(await told(web)).toContain('the server there does not speak HTTP/2 as etcd does (Prot');
+  });
+
+  test('a program with a protocol of its own', async () => {
+    const other = createTcpServer((socket) => socket.on('error', () => {}).end('SSH-2.0\r\n'));
+    expect(await told(other)).toContain(
+      'the server there does not speak HTTP/2 as etcd does (Prot',
+    );
+  });
+
+  test('a web server with HTTP/2', async () => {
+    const web = createServer((_, response) => response.end('welcome'));
+    expect(await told(web)).toContain('the server there answers, but not as etcd does');
+    const missing = createServer((_, response) => response.writeHead(404).end());
+    expect(await told(missing)).toContain("HTTP status 404 in the place of etcd's answer");
+  });
+
+  test('a server that hangs up', async () => {
+    const brief = createTcpServer((socket) => socket.on('error', () => {}).destroy());
+    expect(await told(brief)).toMatch(/the connection was closed|ECONNRESET/);
   });
 });
 

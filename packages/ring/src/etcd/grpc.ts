@@ -63,7 +63,7 @@ export class GrpcConnection {
     this.session.on('connect', () => {
       this.connected = true;
     });
-    this.session.on('error', (error) => this.fail(error.message, error));
+    this.session.on('error', (error) => this.fail(reasonOf(error), error));
     this.session.on('goaway', () => this.fail('the server is going away'));
     this.session.on('close', () => this.fail('the connection was closed'));
   }
@@ -180,12 +180,12 @@ class GrpcStream {
     this.makeError = makeError;
     this.handlers = handlers;
     // An answer that is only an error carries its status in the headers; otherwise it is in the trailers.
-    stream.on('response', (headers) => this.readStatus(headers));
+    stream.on('response', (headers) => this.readHead(headers));
     stream.on('trailers', (trailers) => this.readStatus(trailers));
     stream.on('data', (chunk: Uint8Array) => this.take(chunk));
     // The cause of a stream that ends with its connection is the failure of the connection.
-    stream.on('error', (error) => this.breakOff(error.message, error.cause ?? error));
-    stream.on('close', () => this.breakOff('the stream was closed'));
+    stream.on('error', (error) => this.breakOff(reasonOf(error), error.cause ?? error));
+    stream.on('close', () => this.breakOff('the connection was closed before the answer'));
   }
 
   send(message: Uint8Array): void {
@@ -202,12 +202,19 @@ class GrpcStream {
     this.stream.close(constants.NGHTTP2_CANCEL);
   }
 
+  private readHead(headers: IncomingHttpHeaders): void {
+    this.readStatus(headers);
+    const kind = headers['content-type'] ?? '';
+    if (this.ended || kind.startsWith('application/grpc')) return;
+    this.cancel(this.makeError('no-answer', 'the server there answers, but not as etcd does'));
+  }
+
   private readStatus(headers: IncomingHttpHeaders): void {
     const code = headers['grpc-status'];
     const http = Number(headers[':status'] ?? 200);
     if (code !== undefined) this.finish(this.statusError(Number(code), headers['grpc-message']));
     else if (http !== 200) {
-      this.finish(this.makeError('no-answer', `HTTP status ${http}`));
+      this.finish(this.makeError('no-answer', `HTTP status ${http} in the place of etcd's answer`));
     }
   }
 
@@ -249,6 +256,14 @@ class GrpcStream {
     this.ended = true;
     this.handlers.onEnd(error);
   }
+}
+
+/** The reason in words; a server that speaks another protocol is told by nghttp2 as "Protocol error" alone. */
+function reasonOf(error: Error): string {
+  const isOther = (error as NodeJS.ErrnoException).code === 'ERR_HTTP2_ERROR';
+  return isOther
+    ? `the server there does not speak HTTP/2 as etcd does (${error.message})`
+    : error.message;
 }
 
 function kindOf(code: number, why: string): EtcdError['kind'] {
