@@ -1,5 +1,7 @@
 /** `carillon lock` and `carillon ring status` as processes, on a real etcd. T = 2 s. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from '@carillon/ring';
@@ -193,6 +195,10 @@ describe.skipIf(paths === null)('carillon lock', () => {
   test.each([
     [['lock', 'demo'], 'carillon lock KEY -- COMMAND'],
     [['lock', 'demo', '--ttl', 'soon', '--', 'true'], '--ttl must be a duration'],
+    [['lock', 'demo', '--ttl', '10ms', '--', 'true'], '--ttl must be from 1s to 1h, not 10ms.'],
+    [['lock', 'demo', '--ttl', '2h', '--', 'true'], '--ttl must be from 1s to 1h, not 2h.'],
+    [['lock', '', '--', 'true'], 'KEY must be a text of 1 to 1024 characters, not one of 0.'],
+    [['lock', 'x'.repeat(1025), '--', 'true'], 'KEY must be a text of 1 to 1024 characters'],
     [['lock', 'demo', '--etcd', 'localhost', '--', 'true'], 'must look like http://127.0.0.1:2379'],
     [['lock', 'demo', '--ring', 'x/', '--', 'true'], '--ring must be a name'],
     [['ring'], 'carillon ring status'],
@@ -220,6 +226,25 @@ describe.skipIf(paths === null)('carillon lock', () => {
   test('a command that does not exist: 127, as in a shell', async () => {
     const one = lock('none', '/no/such/program');
     expect(await one.ended).toBe(127);
+    expect(one.err).toBe('carillon lock: There is no program "/no/such/program".\n');
+  });
+
+  test('a command that cannot be run: 126, as in a shell', async () => {
+    const one = lock('none', import.meta.dirname);
+    expect(await one.ended).toBe(126);
+    expect(one.err).toMatch(/^carillon lock: The program ".+" cannot be started: .+ run it\.\n$/);
+  });
+
+  test('a server that is no etcd is called one, and its address is named', async () => {
+    const web = createServer((_, response) => response.end('welcome'));
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    const { port } = web.address() as AddressInfo;
+    const one = carillon('ring', 'status', '--etcd', `127.0.0.1:${port}`);
+    expect(await one.ended).toBe(1);
+    web.close();
+    expect(one.err).toBe(
+      `etcd at http://127.0.0.1:${port}: the server there does not speak HTTP/2 as etcd does (Protocol error). --etcd names another.\n`,
+    );
   });
 });
 

@@ -16,15 +16,18 @@ const usage = `Usage: carillon lock KEY [flags] -- COMMAND [ARGUMENT…]
 Waits for the lock on KEY, runs COMMAND while holding it, and passes its exit code on. COMMAND finds the
 lock's token in CARILLON_LOCK_TOKEN: a number that grows with every grant. Hand it to the resource that the
 lock protects, so that it can refuse smaller ones. When the lock is lost, COMMAND is stopped (SIGTERM, after
-5 s SIGKILL) and the exit code is 1.
+5 s SIGKILL) and the exit code is 1. It is 127 when there is no program COMMAND, 126 when it cannot be run.
 A service that uses the library with the same --ring contends for the same keys. There is no --json: the output is
 that of COMMAND.
 
 ${ringUsage}
-  --ttl DURATION   After a crash of this process the lock is free this much later. Default: 5s`;
+  --ttl DURATION   After a crash of this process the lock is free this much later, 1s to 1h. Default: 5s`;
 
 /** Two keys that fall into one slot wait for each other: in a new ring many slots make that rare. */
 const newSlotCount = 16_384;
+/** The limits of the library, told here in the words of the command line. */
+const keyLengthMax = 1024;
+const ttlMsMax = 3_600_000;
 /** A command that does not end by itself after SIGTERM is killed after this long. */
 const killAfterMs = 5000;
 const signalNumbers: Readonly<Record<string, number>> = {
@@ -43,8 +46,13 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   if (key === undefined || operands.length > 1 || program === undefined) {
     throw new UsageError('It takes one key and a command: carillon lock KEY -- COMMAND.');
   }
+  if (key === '' || key.length > keyLengthMax) {
+    throw new UsageError(
+      `KEY must be a text of 1 to ${keyLengthMax} characters, not one of ${key.length}.`,
+    );
+  }
   const place = ringPlace(flags, io);
-  const ttlMs = flags.ttl === undefined ? 5000 : duration('--ttl', flags.ttl);
+  const ttlMs = ttlOf(flags.ttl);
   const etcd = etcdOf(place);
   // A command is never asked to hurry: the lock moves when it has ended, however long that takes.
   const drainMs = Number.POSITIVE_INFINITY;
@@ -61,6 +69,12 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   } finally {
     await ring.close();
   }
+}
+
+function ttlOf(text: string | undefined): number {
+  const ms = text === undefined ? 5000 : duration('--ttl', text);
+  if (ms >= 1000 && ms <= ttlMsMax) return ms;
+  throw new UsageError(`--ttl must be from 1s to 1h, not ${text ?? ms}.`);
 }
 
 async function waitFor(ring: Ring, key: string, io: Io): Promise<Lock> {
@@ -83,7 +97,7 @@ async function runUnder(
   const stop = (): void => stopChild(child);
   held.lost.addEventListener('abort', stop, { once: true });
   io.signal.addEventListener('abort', stop, { once: true });
-  const code = await exitCode(child, io);
+  const code = await exitCode(child, program, io);
   if (!held.lost.aborted) return code;
   io.err(`carillon lock: the lock on "${lock.key}" was lost, ${program} was stopped.`);
   return exit.failed;
@@ -95,12 +109,21 @@ function stopChild(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(timer));
 }
 
-/** As a shell would see it: 128 and the number of the signal, or 127 when there is no such program. */
-function exitCode(child: ChildProcess, io: Io): Promise<number> {
+/**
+ * As a shell would see it: 128 and the number of the signal, 127 when there is no such program, 126 when it cannot be
+ * run.
+ */
+function exitCode(child: ChildProcess, program: string, io: Io): Promise<number> {
   return new Promise((resolve) => {
-    child.once('error', (error) => {
-      io.err(`carillon lock: ${error.message}`);
-      resolve(127);
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === 'ENOENT';
+      const reason = error.code === 'EACCES' ? 'this user may not run it' : error.message;
+      io.err(
+        isMissing
+          ? `carillon lock: There is no program "${program}".`
+          : `carillon lock: The program "${program}" cannot be started: ${reason}.`,
+      );
+      resolve(isMissing ? 127 : 126);
     });
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signalNumbers[signal ?? ''] ?? 0)));
   });
