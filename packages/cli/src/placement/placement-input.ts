@@ -52,16 +52,19 @@ export interface Targets {
   readonly slips: readonly string[];
 }
 
-/** Names with commas between, or a members file. */
-export async function membersOf(text: string, flags: PolicyFlags): Promise<Targets> {
-  if (!(await isFile(text))) {
-    return targetsOfMembers(
-      text.split(',').map((name) => ({ name: name.trim() })),
-      flags,
-      '--members',
-    );
+/** Names with commas between, or a members file. `origin`: where the names stand on the command line. */
+export async function membersOf(
+  text: string,
+  flags: PolicyFlags,
+  origin = '--members',
+): Promise<Targets> {
+  if (await isFile(text)) return membersFrom(text, await readText(text), flags);
+  const names = text.split(',').map((name) => ({ name: name.trim() }));
+  try {
+    return targetsOfMembers(names, flags, origin);
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(sentenceOf(error), { cause: error });
   }
-  return membersFrom(text, await readText(text), flags);
 }
 
 export async function topologyOf(path: string, flags: PolicyFlags): Promise<Targets> {
@@ -88,7 +91,7 @@ export async function clusterOf(flags: PolicyFlags & ConnectFlags, io: Io): Prom
 
 /** A file with members or with a topology when the operand looks like one or is one, else names of members. */
 export async function targetsOf(operand: string, flags: PolicyFlags): Promise<Targets> {
-  if (!(await isFile(operand))) return membersOf(operand, flags);
+  if (!(await isFile(operand))) return membersOf(operand, flags, `The members ${operand}`);
   const text = await readText(operand);
   const plain = readPlain(operand, text);
   const hasMembers = typeof plain === 'object' && plain !== null && 'members' in plain;

@@ -328,6 +328,19 @@ describe('carillon plan', () => {
   });
 
   test('the same member twice is refused by name', async () => {
-    await expect(plan.run(['A,A', 'A'], recordingIo())).rejects.toThrow(/"A" is listed twice/);
+    for (const operands of [
+      ['A,A', 'A'],
+      ['A', 'A,A'],
+    ]) {
+      const planned = plan.run(operands, recordingIo());
+      await expect(planned).rejects.toMatchObject({
+        name: 'UsageError',
+        message: 'The members A,A: The target "A" is listed twice; each name may appear once.',
+      });
+    }
+    await expect(where.run(['k', '--members', 'A,A'], recordingIo())).rejects.toMatchObject({
+      name: 'UsageError',
+      message: '--members: The target "A" is listed twice; each name may appear once.',
+    });
   });
 });
