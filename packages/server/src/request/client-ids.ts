@@ -100,7 +100,7 @@ export class ClientIds {
   }
 }
 
-function badCursor(): CarillonError {
+export function badCursor(): CarillonError {
   return new CarillonError(
     'bad_request',
     'The parameter cursor must be one that an earlier page of the same list gave out.',

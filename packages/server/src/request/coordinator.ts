@@ -314,7 +314,7 @@ export class Coordinator implements TimerService {
     }
     const sent = written(outcome).record;
     // Its pop may be made before all replicas have confirmed: first it was asked for, then it popped.
-    const asked: Asked = { action: 'redeliver', actor, tag: '', wallMs };
+    const asked: Asked = { action: 'redeliver', actor, tag: '', wallMs: Math.floor(wallMs) };
     noteChange(this.parts, sent, asked, letterSubject(this.parts.ids, letter));
     return sent;
   }

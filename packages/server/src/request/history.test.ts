@@ -148,6 +148,28 @@ describe('the history of a cluster', () => {
     expect(seen.length).toBe(16);
   });
 
+  test('has a late entry at the place of its time, also where that is on another page', async () => {
+    const { logs, gathered, done } = clusterOf(['a', 'b']);
+    for (const at of [2, 1, 4, 6, 5]) logs.get('a')?.note(changeEntry({ wallMs: wall + at }));
+    logs.get('b')?.note(changeEntry({ wallMs: wall + 3 }));
+    const seen: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Page<HistoryEntryView> = await done(gathered.audit({ ...all, limit: 1, cursor }));
+      seen.push(...page.items.map(({ atMs }) => atMs - wall));
+      ({ cursor } = page);
+    } while (cursor !== null);
+    expect(seen).toEqual([6, 5, 4, 3, 2, 1]);
+  });
+
+  test('a cursor that no page gave out is refused', async () => {
+    const { gathered } = clusterOf(['a']);
+    const cursor = Buffer.from(`a 0000000000000000 zz`).toString('base64url');
+    await expect(gathered.audit({ ...all, limit: 1, cursor })).rejects.toThrow(
+      'The parameter cursor',
+    );
+  });
+
   test('answers are erased at every member', async () => {
     const { gathered, erased, done } = clusterOf(['a', 'b', 'c'], ['c']);
     expect(await done(gathered.eraseAnswers('shop', 'night'))).toEqual(['c']);

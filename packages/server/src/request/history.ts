@@ -1,17 +1,25 @@
 /**
  * The history of the whole cluster: entries are kept where they were made, and every member is asked. Pages go back
- * from the newest entry; a cursor says for each member how far it was read, so that the clocks of members decide the
- * order of entries, but never whether one is shown.
+ * from the newest entry; a cursor says for each member which entries were shown, so that the clocks of members decide
+ * the order of entries, but never whether one is shown.
  */
 import { formatVersion, hex16, parseHex16 } from '@carillon/core';
 import type { Action, Entry } from '../history/entry.ts';
 import type { HistoryLog } from '../history/log.ts';
-import type { HistoryAsk, HistoryRead, PlacedEntry, Position } from '../history/read.ts';
+import type { HistoryAsk, HistoryRead, Position } from '../history/read.ts';
 import type { History } from '../pop/outcome/history.ts';
 import type { Peers } from '../replication/peers.ts';
 import { failureOf, outcomeWord } from '../timer/attempt.ts';
-import type { ClientIds } from './client-ids.ts';
+import { badCursor, type ClientIds } from './client-ids.ts';
 import { everybody, type EverybodyParts, membersOf } from './everybody.ts';
+import {
+  aheadCount,
+  atOf,
+  type Found,
+  type Reach,
+  type Spot,
+  takeNewest,
+} from './history-order.ts';
 import { noteChange, type NotingParts } from './noting.ts';
 import type { HistoryEntryView, HistoryQuery, HistoryService, Page } from './service.ts';
 
@@ -20,9 +28,6 @@ export interface HistoryParts extends EverybodyParts, NotingParts {
   readonly history: History;
   readonly historyLog: HistoryLog | null;
 }
-
-/** How far a member was read: up to a position, to its end, or not at all because it did not answer. */
-type Reach = Position | 'end' | 'missing';
 
 /** So often members are asked again where none has found an entry yet, and there are more to look through. */
 const roundCountMax = 20;
@@ -70,10 +75,10 @@ export class GatheredHistory implements HistoryService {
     const base = { ...rest, namespace, number, changesOnly };
     let items: readonly Found[] = [];
     for (let round = 0; round < roundCountMax && items.length === 0; round++) {
-      const read = await this.round(base, reached);
-      items = merge(read, query.limit);
-      for (const [name, reach] of reaches(read, items)) reached.set(name, reach);
-      if (![...reached.values()].some(isPosition)) break;
+      const { found, reaches } = takeNewest(await this.round(base, reached), reached, query.limit);
+      items = found;
+      for (const [name, reach] of reaches) reached.set(name, reach);
+      if (![...reached.values()].some(isSpot)) break;
     }
     const missing = [...reached].filter(([, reach]) => reach === 'missing').map(([name]) => name);
     return {
@@ -90,12 +95,13 @@ export class GatheredHistory implements HistoryService {
   ): Promise<Map<string, HistoryRead | null>> {
     const names = everybody(this.parts).filter((name) => {
       const reach = reached.get(name);
-      return reach === undefined || isPosition(reach);
+      return reach === undefined || isSpot(reach);
     });
     const reads = await Promise.all(
       names.map((name) => {
         const reach = reached.get(name);
-        return this.readAt(name, { ...base, before: isPosition(reach) ? reach : null });
+        const before = isSpot(reach) ? reach.position : null;
+        return this.readAt(name, { ...base, limit: base.limit + aheadCount, before });
       }),
     );
     return new Map(names.map((name, i) => [name, reads[i] ?? null]));
@@ -129,67 +135,25 @@ export class GatheredHistory implements HistoryService {
 
 const nothing: HistoryRead = { entries: [], more: null };
 
-interface Found extends PlacedEntry {
-  readonly name: string;
-}
-
-/**
- * The newest entries of all members, the newest first. Each member's entries stay in their order. Ends where a member
- * has told all that it found so far and has more: its next entry may be newer than the entries of others.
- */
-function merge(reads: ReadonlyMap<string, HistoryRead | null>, limit: number): readonly Found[] {
-  const queues = [...reads].map(([name, read]) => ({ name, read: read ?? nothing, at: 0 }));
-  const found: Found[] = [];
-  while (found.length < limit) {
-    if (queues.some(({ read, at }) => at >= read.entries.length && read.more !== null)) break;
-    let newest: (typeof queues)[number] | null = null;
-    for (const queue of queues) {
-      const entry = queue.read.entries[queue.at]?.entry;
-      const best = newest?.read.entries[newest.at]?.entry;
-      if (entry !== undefined && (best === undefined || entry.wallMs > best.wallMs)) newest = queue;
-    }
-    const placed = newest?.read.entries[newest.at];
-    if (newest === null || placed === undefined) break;
-    newest.at++;
-    found.push({ ...placed, name: newest.name });
-  }
-  return found;
-}
-
-/** How far each member is read after these entries were taken. */
-function* reaches(
-  reads: ReadonlyMap<string, HistoryRead | null>,
-  taken: readonly Found[],
-): Iterable<[string, Reach]> {
-  for (const [name, read] of reads) {
-    const own = taken.filter((found) => found.name === name);
-    const last = own.at(-1);
-    if (read === null) yield [name, 'missing'];
-    else if (own.length === read.entries.length) yield [name, read.more ?? 'end'];
-    else if (last !== undefined) yield [name, last.position];
-  }
-}
-
-function isPosition(reach: Reach | undefined): reach is Position {
+function isSpot(reach: Reach | undefined): reach is Spot {
   return typeof reach === 'object';
 }
 
 function viewOf(entry: Entry, member: string, ids: ClientIds): HistoryEntryView {
-  const { namespace, wallMs } = entry;
+  const { namespace } = entry;
+  const atMs = atOf(entry);
   const timer = ids.short(namespace, entry);
-  const common = { namespace, timer, member };
+  const common = { namespace, timer, member, atMs };
   if (entry.kind === 'attempt') {
     const { sequence, attempt, latenessMs, tookMs, outcome, position, detail } = entry;
     const shown = { sequence, attempt, latenessMs, tookMs, position, detail };
     const status = outcomeWord(outcome) ?? 'unknown';
-    const atMs = wallMs - tookMs;
-    return { kind: 'attempt', ...common, ...shown, atMs, status, failure: failureOf(outcome) };
+    return { kind: 'attempt', ...common, ...shown, status, failure: failureOf(outcome) };
   }
   const { action, actor, tag, sequence } = entry;
   return {
     kind: 'change',
     ...common,
-    atMs: wallMs,
     action,
     actor: actor === '' ? null : actor,
     tag: tag === '' ? null : tag,
@@ -217,11 +181,12 @@ function cursorOf(
   { namespace }: HistoryQuery,
   reached: ReadonlyMap<string, Reach>,
 ): string | null {
-  if (![...reached.values()].some(isPosition)) return null;
+  if (![...reached.values()].some(isSpot)) return null;
   const parts = [...reached].map(([name, reach]) => {
-    if (!isPosition(reach)) return `${name} ${reach}`;
-    const { hi, lo } = packed(reach);
-    return `${name} ${ids.cursor(namespace ?? '*', hex16(hi, lo)) ?? ''}`;
+    if (!isSpot(reach)) return `${name} ${reach}`;
+    const { hi, lo } = packed(reach.position);
+    const position = ids.cursor(namespace ?? '*', hex16(hi, lo)) ?? '';
+    return `${name} ${position}${reach.shown === 0n ? '' : ` ${reach.shown.toString(16)}`}`;
   });
   return Buffer.from(parts.join('\n')).toString('base64url');
 }
@@ -231,13 +196,16 @@ function readCursor(ids: ClientIds, { namespace, cursor }: HistoryQuery): Map<st
   const reached = new Map<string, Reach>();
   if (cursor === null) return reached;
   for (const line of Buffer.from(cursor, 'base64url').toString().split('\n')) {
-    const [name = '', reach = ''] = line.split(' ');
+    const [name = '', reach = '', shown = '0'] = line.split(' ', 3);
     if (reach === 'end' || reach === 'missing') {
       reached.set(name, reach);
       continue;
     }
     const number = parseHex16(ids.readCursor(namespace ?? '*', reach));
-    if (number !== null) reached.set(name, unpacked(number));
+    if (!/^[0-9a-f]{1,32}$/.test(shown)) throw badCursor();
+    if (number !== null) {
+      reached.set(name, { position: unpacked(number), shown: BigInt(`0x${shown}`) });
+    }
   }
   return reached;
 }

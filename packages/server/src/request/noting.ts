@@ -19,7 +19,7 @@ export interface Asked {
   readonly actor: string;
   /** By which tag the timer was chosen; empty: by its id. */
   readonly tag: string;
-  /** When it was asked for; default: now, when it is confirmed. */
+  /** Default: now, when it is confirmed. */
   readonly wallMs?: number;
 }
 
@@ -29,6 +29,14 @@ export interface Subject extends Numbered {
 }
 
 type Changed = Pick<TimerRecord, 'namespace' | 'hi' | 'lo' | 'versionMs' | 'versionTie'>;
+
+/**
+ * When a set was asked for, which its version says unless a client has seen a higher one: a timer may pop before all
+ * replicas have confirmed it, and was set before it popped.
+ */
+export function askedMs({ versionMs }: Changed, wallMs: number): number {
+  return Math.min(versionMs, wallMs);
+}
 
 /** `subject`: where the record itself is not the timer, but a letter of it. */
 export function noteChange(

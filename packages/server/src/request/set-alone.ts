@@ -7,7 +7,7 @@ import type { TimerRecord } from '@carillon/core';
 import type { Action } from '../history/entry.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { ClientIds } from './client-ids.ts';
-import { noteChange, type NotingParts } from './noting.ts';
+import { askedMs, noteChange, type NotingParts } from './noting.ts';
 import { noRoom } from './outcome.ts';
 import type { Changed, ChangeOutcome } from './service.ts';
 
@@ -84,9 +84,10 @@ export class SetsAlone {
     });
   }
 
-  private note({ namespace, hi, lo, version, action, actor }: Stored, wallMs: number): void {
+  private note({ namespace, hi, lo, version, action, actor }: Stored, nowMs: number): void {
     const { versionMs, versionTie } = version;
     const changed = { namespace, hi, lo, versionMs, versionTie };
+    const wallMs = askedMs(changed, nowMs);
     noteChange(this.parts, changed, { action, actor, tag: '', wallMs });
   }
 }

@@ -20,7 +20,7 @@ import { SetsAlone } from './set-alone.ts';
 import { timerView } from './timer-view.ts';
 import { isTaken, noCopies, type Outcome, type Written, written } from './outcome.ts';
 import type { Action } from '../history/entry.ts';
-import { noteChange, type NotingParts } from './noting.ts';
+import { askedMs, noteChange, type NotingParts } from './noting.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 import { type Content, guarded, triesMax, type RecordChanges, type ChangeParts } from './change.ts';
 
@@ -197,7 +197,9 @@ export class Sets implements SetService {
 
   /** The replicas confirmed a change of this request. */
   private changed(result: Written, action: Action, actor: string): SetOutcome {
-    noteChange(this.parts, result.record, { action, actor, tag: '' });
+    const { record } = result;
+    const wallMs = askedMs(record, this.parts.instant().wallMs);
+    noteChange(this.parts, record, { action, actor, tag: '', wallMs });
     return this.setDone(result);
   }
 
