@@ -366,7 +366,7 @@ describe('carillon get, list, cancel', () => {
   });
 
   test('get of a text that is no id says so', async () => {
-    const sentence = '"zzz" is not the id of a timer.';
+    const sentence = expect.stringContaining('"zzz": This is not the id of a timer: it has 3');
     const text = await cli(['get', 'zzz'], () => ({ status: 404, body: {} }));
     expect([text.code, text.err]).toEqual([1, [sentence]]);
     const asJson = await cli(['get', 'zzz', '--json'], () => ({ status: 404, body: {} }));

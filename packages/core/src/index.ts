@@ -53,6 +53,7 @@ export {
   shortKey,
   type TimerId,
 } from './ids.ts';
+export { timerIdFault } from './id-fault.ts';
 export { labelSlips, type WithLabels } from './label-slips.ts';
 export { missingDay } from './missing-day.ts';
 export { nearestWord } from './nearest-word.ts';

@@ -5,6 +5,7 @@ import {
   parseLooseTimerId,
   parseTimerId,
   type TimerId,
+  timerIdFault,
 } from '@carillon/core';
 import type { TimerService } from '../request/service.ts';
 
@@ -26,14 +27,14 @@ export function anywhere(id: LooseId): TimerId {
 /** Like `timerIdOf`; the factor may be left out. */
 export function looseIdOf(part: string): LooseId {
   const id = parseLooseTimerId(part);
-  if (id === null) throw notAnId();
+  if (id === null) throw notAnId(part);
   return id;
 }
 
 /** Throws CarillonError: a malformed id is the id of nothing. */
 function timerIdOf(part: string): TimerId {
   const id = parseTimerId(part);
-  if (id === null) throw notAnId();
+  if (id === null) throw notAnId(part);
   return id;
 }
 
@@ -47,6 +48,6 @@ export async function findId(
   return timer === null ? null : timerIdOf(timer.id);
 }
 
-function notAnId(): CarillonError {
-  return new CarillonError('not_found', 'This is not the id of a timer.');
+function notAnId(part: string): CarillonError {
+  return new CarillonError('not_found', timerIdFault(part) ?? 'The factor is missing in this id.');
 }

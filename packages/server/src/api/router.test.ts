@@ -111,6 +111,11 @@ describe('timers', () => {
     expect([service.sets, service.calls]).toEqual([[], []]);
   });
 
+  test('the answer to a malformed id says its form', async () => {
+    const answer = await testApi().ask('GET', `/timers/${id.slice(0, -1)}17`);
+    expect(JSON.parse(answer.body).detail).toContain('a factor from 1 to 16: 00000000000004d2-2.');
+  });
+
   test('an idempotency key reaches the service and marks the definition', async () => {
     const { ask, service } = testApi();
     await ask('POST', '/timers', { body, headers: { 'idempotency-key': 'order 7' } });

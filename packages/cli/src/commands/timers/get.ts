@@ -1,6 +1,6 @@
 /** `carillon get`: one timer, with its state. */
 import { ApiError, type Attempts, type Carillon, type Timer } from '@carillon/client';
-import { formatDuration, parseLooseTimerId } from '@carillon/core';
+import { formatDuration, parseLooseTimerId, timerIdFault } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import { parseOptions } from '../../options.ts';
@@ -83,8 +83,8 @@ async function whyGone(client: Carillon, id: string, io: Io): Promise<string> {
 
 function unknown(id: string): string {
   const shown = oneLine(id);
-  const isId = parseLooseTimerId(id) !== null;
-  return isId ? `No timer has the id ${shown}.` : `"${shown}" is not the id of a timer.`;
+  const fault = timerIdFault(id);
+  return fault === null ? `No timer has the id ${shown}.` : `"${shown}": ${fault}`;
 }
 
 interface End {
