@@ -80,7 +80,7 @@ export interface ListOptions extends PagedOptions {
   readonly tagPrefix?: string;
   /** failing: pending, although the newest pop was given up. */
   readonly state?: TimerState | 'failing';
-  /** Origin of the callback, such as http://a.example:8080, or with the beginning of its path. */
+  /** Origin of the callback, such as http://a.example:8080, or with whole first segments of its path. */
   readonly receiver?: string;
   /** Class of the newest attempt's failure, such as 5xx or refused, or an HTTP status. */
   readonly failure?: string;

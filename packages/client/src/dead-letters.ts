@@ -14,7 +14,7 @@ import type { Answer, ApiRequest } from './transport.ts';
 /** Which dead letters. */
 export interface DeadLetterFilter {
   readonly tag?: string | undefined;
-  /** The origin of the callback (`http://a.example:8080`), or with the beginning of its path. */
+  /** The origin of the callback (`http://a.example:8080`), or with whole first segments of its path. */
   readonly receiver?: string | undefined;
   /** A class of failure (5xx, refused, timeout …) or an HTTP status. */
   readonly failure?: string | undefined;

@@ -90,12 +90,37 @@ describe('lists', () => {
     ['GET', '/timers?from=2027-01-30T24:00:00Z', 'from has a time of day or an offset that'],
     ['POST', '/timers/preview?zone=UTC', 'The known ones are timezone.'],
     ['GET', '/timers?tag=a&tag=b', 'The parameter tag is there twice.'],
+    ['GET', '/timers?tag=%ff', 'The parameter tag must be UTF-8, percent-encoded.'],
+    ['GET', '/timers?tag=%ef%bf%bd%ff', 'The parameter tag must be UTF-8, percent-encoded.'],
+    ['DELETE', '/timers?tag=%c3', 'The parameter tag must be UTF-8, percent-encoded.'],
+    ['GET', '/audit?actor=%ff', 'The parameter actor must be UTF-8, percent-encoded.'],
+    ['GET', '/timers?failure=banana', '(3xx, 4xx, 5xx), one of refused, timeout, unresolvable'],
+    ['GET', '/timers?failure=null', 'or an HTTP status from 100 to 599.'],
+    ['GET', '/dead-letters?failure=6xx', 'The parameter failure must be a class'],
+    ['DELETE', '/dead-letters?all=true&failure=999', 'The parameter failure must be a class'],
+    ['GET', '/timers?receiver=http://a%20b', 'each of them whole.'],
+    ['GET', '/timers?receiver=http://a:0/', 'each of them whole.'],
   ])('%s %s is 400 with a sentence, and nothing is done', async (method, target, sentence) => {
     const { ask, service } = testApi();
     const { status, body } = await ask(method, target, { body: '{}' });
     const { detail } = JSON.parse(body) as { detail: string };
     expect([status, detail]).toEqual([400, expect.stringContaining(sentence)]);
     expect(service.calls).toEqual([]);
+  });
+
+  test.each(['3xx', '503', '599', 'refused', 'tls', 'merged', 'unknown'])(
+    'the failure %s reaches the service',
+    async (failure) => {
+      const { ask, service } = testApi();
+      expect((await ask('GET', `/timers?failure=${failure}`)).status).toBe(200);
+      expect(service.calls.at(-1)?.argument).toMatchObject({ failure });
+    },
+  );
+
+  test('a tag with the character that stands for bytes that are no text is a tag like others', async () => {
+    const { ask, service } = testApi();
+    await ask('GET', '/timers?tag=a%EF%BF%BDb');
+    expect(service.calls.at(-1)?.argument).toMatchObject({ tag: 'a\u{fffd}b' });
   });
 
   test('order, range, filters and the wish for a total reach the service', async () => {

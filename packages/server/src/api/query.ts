@@ -2,8 +2,10 @@
 import { type CarillonError, nearestWord } from '@carillon/core';
 import type { Limits } from '../config/config.ts';
 import { badRequest } from '../http/problem.ts';
+import { failureWords } from '../timer/attempt.ts';
 import { instantFault, parseInstant } from './instant.ts';
 import { listedStates } from './schema/timer.ts';
+import { refuseUri } from './uri.ts';
 import type { LetterFilter, ListQuery } from '../request/service.ts';
 
 const pageItemCountDefault = 100;
@@ -34,7 +36,21 @@ export function parametersOf(query: string, known: readonly string[]): URLSearch
     if (seen.has(name)) throw badRequest(`The parameter ${name} is there twice.`);
     seen.add(name);
   }
+  refuseBadText(query, parameters);
   return parameters;
+}
+
+/** Bytes that are not UTF-8 became this character. */
+const replacement = '\u{fffd}';
+
+/** Throws CarillonError: no text that members keep has such bytes. */
+function refuseBadText(query: string, parameters: URLSearchParams): void {
+  for (const [name, value] of parameters) {
+    if (!value.includes(replacement)) continue;
+    const meant = new URLSearchParams(query.replaceAll(/%ef%bf%bd/gi, '-'));
+    if (!(meant.get(name) ?? '').includes(replacement)) continue;
+    throw badRequest(`The parameter ${name} must be UTF-8, percent-encoded.`);
+  }
 }
 
 function unknownParameter(name: string, known: readonly string[]): CarillonError {
@@ -162,18 +178,22 @@ export function letterFilterOf(
   const receiver = parameters.get('receiver');
   if (receiver !== null && !isReceiver(receiver)) {
     throw badRequest(
-      'The parameter receiver must be the origin of callbacks, such as http://a.example:8080, or with the beginning of a path.',
+      'The parameter receiver must be the origin of callbacks, such as http://a.example:8080, or with the first segments of a path, each of them whole.',
     );
   }
   const failure = parameters.get('failure');
-  if (failure !== null && !/^[a-z0-9]{1,20}$/.test(failure)) {
+  if (failure !== null && !isFailure(failure)) {
     throw badRequest(
-      'The parameter failure must be a class such as 5xx, refused or timeout, or an HTTP status.',
+      `The parameter failure must be a class (3xx, 4xx, 5xx), one of ${failureWords.join(', ')}, or an HTTP status from 100 to 599.`,
     );
   }
   return { tag: tagOf(parameters, limits), receiver, failure };
 }
 
 function isReceiver(text: string): boolean {
-  return /^https?:\/\/[^/]/.test(text) && text.length <= receiverLengthMax;
+  return text.length <= receiverLengthMax && refuseUri(text) === null;
+}
+
+function isFailure(text: string): boolean {
+  return /^(?:[1345]xx|[1-5]\d\d)$/.test(text) || failureWords.includes(text);
 }

@@ -101,7 +101,7 @@ export interface ListQuery {
   readonly tagPrefix: string | null;
   /** failing: pending, although the newest pop was given up. */
   readonly state: TimerState | 'failing' | null;
-  /** Origin of the callback, or with the beginning of its path; null: any. */
+  /** Origin of the callback, or with whole first segments of its path; null: any. */
   readonly receiver: string | null;
   /** Class of the newest attempt's failure or HTTP status; null: any. */
   readonly failure: string | null;
@@ -125,7 +125,7 @@ export interface ListQuery {
 export interface LetterFilter {
   readonly namespace: string;
   readonly tag: string | null;
-  /** Origin of the callback, or with the beginning of its path; null: any. */
+  /** Origin of the callback, or with whole first segments of its path; null: any. */
   readonly receiver: string | null;
   /** Class of the failure or HTTP status; null: any. */
   readonly failure: string | null;

@@ -38,6 +38,12 @@ export function outcomeWord(outcome: number): number | string | null {
   return reasonWords.get(outcome) ?? 'unknown';
 }
 
+/** Failures that brought no HTTP status: `refused` and so on; `unknown` is one of a newer release. */
+export const failureWords: readonly string[] = [
+  ...Object.keys(Outcome).filter((word) => word !== 'none'),
+  'unknown',
+];
+
 const reasonWords = new Map<number, string>(
   Object.entries(Outcome).map(([word, code]) => [code, word]),
 );

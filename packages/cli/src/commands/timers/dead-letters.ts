@@ -32,7 +32,7 @@ export const command: Command = {
 The list has the newest first; with --json letters come in the order of their ids, as members give them.
 
   --all              Every dead letter there is
-  --receiver ORIGIN  Only letters for this receiver, such as http://a.example:8080, or with the beginning of a path
+  --receiver ORIGIN  Only letters for this receiver, such as http://a.example:8080, or with whole segments of a path
   --failure WORD     Only letters that failed like this: 4xx, 5xx, refused, timeout, tls …, or an HTTP status
   --tag TAG          Only letters of timers with this tag
   --rate N           redeliver: at most N a second

@@ -43,7 +43,7 @@ export const command: Command = {
 
   --tag TAG        Only timers with this tag
   --tag-prefix TEXT  Only timers with a tag that begins like this
-  --receiver URL   Only timers that call this origin, or origin and beginning of a path
+  --receiver URL   Only timers that call this origin, or origin and whole first segments of a path
   --failure CLASS  Only timers whose newest attempt failed like this: 5xx, refused, timeout, 503 …
   --state STATE    Only timers in this state: ${states.join(', ')}
   --order due      By the time of the next attempt, soonest first

@@ -6,12 +6,12 @@ const letterFilters = [
   query(
     'receiver',
     { type: 'string' },
-    'Only letters for this receiver: the origin of the callback, or with the beginning of its path.',
+    'Only letters for this receiver: the origin of the callback, or with whole first segments of its path.',
   ),
   query(
     'failure',
     { type: 'string' },
-    'Only letters whose newest attempt failed like this: a class, or an HTTP status.',
+    'Only letters whose newest attempt failed like this: a class (3xx, 4xx, 5xx), a word such as refused, or an HTTP status.',
   ),
 ];
 

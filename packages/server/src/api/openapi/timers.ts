@@ -45,12 +45,12 @@ export const timerPaths = {
         query(
           'receiver',
           { type: 'string' },
-          'Only timers that call this origin, such as http://a.example:8080, or with the beginning of a path.',
+          'Only timers that call this origin, such as http://a.example:8080, or with whole first segments of a path.',
         ),
         query(
           'failure',
           { type: 'string' },
-          'Only timers whose newest attempt failed like this: a class such as 5xx, or an HTTP status.',
+          'Only timers whose newest attempt failed like this: a class (3xx, 4xx, 5xx), a word such as refused, or an HTTP status.',
         ),
         query(
           'state',
@@ -61,7 +61,11 @@ export const timerPaths = {
         query('from', instant, 'Only timers whose next attempt is then or later; ordered by due.'),
         query('to', instant, 'Only timers whose next attempt is before; ordered by due.'),
         query('total', { type: 'boolean' }, 'How many timers match in all, in the member total.'),
-        query('member', { type: 'string' }, 'Only timers that this member holds.'),
+        query(
+          'member',
+          { type: 'string' },
+          'Only timers that this member holds; of a name that no member has there are none.',
+        ),
         query(
           'role',
           { enum: ['primary', 'backup'] },

@@ -13,7 +13,7 @@ export function matches(record: TimerRecord, ask: ListAsk): boolean {
   );
 }
 
-/** Whether a uri leads to a receiver, given as its origin (`http://a:8080`) or with the beginning of a path. */
+/** Whether a uri leads to a receiver, its origin (`http://a:8080`) or with whole first segments of a path. */
 export function leadsTo(uri: string, receiver: string): boolean {
   if (receiver === '') return true;
   if (!uri.startsWith(receiver)) return false;

@@ -11,7 +11,7 @@ export interface ListAsk {
   /** Only timers that this member holds; '' for any. */
   readonly holder: string;
   readonly role: HolderRole;
-  /** Only timers that call this receiver, as its origin or the beginning of a path; '' for any. */
+  /** Only timers that call this receiver, as its origin or with whole first segments of a path; '' for any. */
   readonly receiver: string;
   /** Only timers with a tag that begins like this; '' for any. */
   readonly tagPrefix: string;
