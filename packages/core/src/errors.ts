@@ -37,6 +37,8 @@ export type ErrorCode = keyof typeof table;
 
 export interface CarillonErrorOptions extends ErrorOptions {
   readonly pointer?: string;
+  /** In place of the title of all errors with the code. */
+  readonly title?: string;
   readonly version?: Version;
 }
 
@@ -47,20 +49,18 @@ export class CarillonError extends Error {
   readonly pointer: string | null;
   /** The version of a change that may have been stored although it failed. */
   readonly version: Version | null;
+  readonly title: string;
 
   constructor(code: ErrorCode, detail: string, options: CarillonErrorOptions = {}) {
     super(detail, options);
     this.code = code;
     this.pointer = options.pointer ?? null;
     this.version = options.version ?? null;
+    this.title = options.title ?? table[code].title;
   }
 
   get status(): number {
     return table[this.code].status;
-  }
-
-  get title(): string {
-    return table[this.code].title;
   }
 
   /** Whether the same request may succeed a little later. */

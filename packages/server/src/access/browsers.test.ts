@@ -37,6 +37,15 @@ describe('without tokens the Host must be one of this member', () => {
     expect(browsers.refuse(request, true)).toBeNull();
   });
 
+  test('the title of a refusal says nothing of a token', () => {
+    const stranger = browsers.refuse(asked('GET', { host: 'evil.example' }), false);
+    expect(stranger?.title).toBe('The member is asked by a name that is not its own');
+    const page = { host: '127.0.0.1', origin: 'http://evil.example' };
+    expect(browsers.refuse(asked('GET', page), false)?.title).toBe(
+      'Pages of this origin may not ask',
+    );
+  });
+
   test('a request without a Host is of no browser', () => {
     expect(browsers.refuse(asked('GET', {}), false)).toBeNull();
   });

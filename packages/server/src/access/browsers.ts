@@ -72,11 +72,13 @@ export class Browsers {
 const foreignHost = new CarillonError(
   'forbidden',
   'This member asks for no token, so it must be asked by its address or its advertised name; access.hosts lists the names that it may be asked by too.',
+  { title: 'The member is asked by a name that is not its own' },
 );
 
 const foreignPage = new CarillonError(
   'forbidden',
   'A page of another origin asks; access.origins lists the allowed ones.',
+  { title: 'Pages of this origin may not ask' },
 );
 
 function isPreflight(request: ApiRequest): boolean {
