@@ -33,6 +33,14 @@ describe('lists', () => {
     });
   });
 
+  test.each([
+    ['/timers?', 200],
+    ['/ping?t=1', 200],
+    ['/openapi.json?v=2', 200],
+  ])('GET %s is %i: an empty query is none, and open paths heed none', async (path, status) => {
+    expect((await testApi().ask('GET', path)).status).toBe(status);
+  });
+
   test('without parameters: everything, a hundred at a time', async () => {
     const { ask, service } = testApi();
     await ask('GET', '/timers');
@@ -90,6 +98,13 @@ describe('lists', () => {
     ['GET', '/timers?from=2027-01-30T24:00:00Z', 'from has a time of day or an offset that'],
     ['POST', '/timers/preview?zone=UTC', 'The known ones are timezone.'],
     ['GET', '/timers?tag=a&tag=b', 'The parameter tag is there twice.'],
+    ['POST', '/timers?x=1', 'There is no parameter x here: there are none.'],
+    ['PUT', `/timers/${id}?x`, 'There is no parameter x here: there are none.'],
+    ['GET', `/timers/${id}?limit=1`, 'There is no parameter limit here: there are none.'],
+    ['GET', `/timers/${id}/attempts?x=1`, 'There is no parameter x here: there are none.'],
+    ['POST', '/timers/batch?x=1', 'There is no parameter x here: there are none.'],
+    ['GET', '/cluster?x=1', 'There is no parameter x here: there are none.'],
+    ['POST', '/cluster/drain?x=1', 'There is no parameter x here: there are none.'],
     ['GET', '/timers?tag=%ff', 'The parameter tag must be UTF-8, percent-encoded.'],
     ['GET', '/timers?tag=%ef%bf%bd%ff', 'The parameter tag must be UTF-8, percent-encoded.'],
     ['DELETE', '/timers?tag=%c3', 'The parameter tag must be UTF-8, percent-encoded.'],

@@ -54,10 +54,12 @@ function refuseBadText(query: string, parameters: URLSearchParams): void {
 }
 
 function unknownParameter(name: string, known: readonly string[]): CarillonError {
+  const told = name.slice(0, toldLengthMax);
+  if (known.length === 0) return badRequest(`There is no parameter ${told} here: there are none.`);
   const slips = Math.min(slipsMax, Math.max(1, Math.floor(name.length / 3)));
   const near = nearestWord(name, known, slips);
   const hint = near === null ? `The known ones are ${known.join(', ')}.` : `Did you mean ${near}?`;
-  return badRequest(`There is no parameter ${name.slice(0, toldLengthMax)} here. ${hint}`);
+  return badRequest(`There is no parameter ${told} here. ${hint}`);
 }
 
 /** Throws CarillonError. */

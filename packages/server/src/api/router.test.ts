@@ -310,6 +310,21 @@ describe('operating', () => {
     expect(text).not.toContain(id);
   });
 
+  test.each([
+    ['GET', '/timers/', 405, 'Leave out the slash at its end: GET /timers.'],
+    ['DELETE', '/timers/', 405, 'Leave out the slash at its end: DELETE /timers.'],
+    ['GET', '/cluster/', 404, 'Leave out the slash at its end: GET /cluster.'],
+    ['GET', `/timers/${id}/`, 404, `Leave out the slash at its end: GET /timers/${id}.`],
+    ['PUT', '/timers/', 405, 'Allowed here: POST, OPTIONS.'],
+    ['POST', '/cluster/', 404, 'There is no such path; /openapi.json lists them all.'],
+    ['GET', '//', 404, 'There is no such path; /openapi.json lists them all.'],
+  ])('%s %s is %i and says whether the slash is too much', async (method, path, status, end) => {
+    const answer = await testApi().ask(method, path);
+    expect(answer.status).toBe(status);
+    const { detail } = JSON.parse(answer.body) as { detail: string };
+    expect(detail.slice(-end.length)).toBe(end);
+  });
+
   test('a path has one spelling: a slash behind it is another path', async () => {
     const { ask, service } = testApi();
     const paths = [
@@ -351,15 +366,16 @@ describe('operating', () => {
     await clock.advance(1);
     expect((await answer).status).toBe(202);
     expect(service.calls).toEqual([
-      { name: 'noteOrder', argument: { action: 'drain', namespace: 'default', actor: '' } },
       { name: 'drain', argument: null },
+      { name: 'noteOrder', argument: { action: 'drain', namespace: 'default', actor: '' } },
     ]);
   });
 
-  test('a drain that is refused says so', async () => {
+  test('a drain that is refused says so, and is not in the audit', async () => {
     const { ask, service } = testApi();
     service.drained = Promise.reject(new CarillonError('conflict', 'There is nobody else.'));
     expect((await ask('POST', '/cluster/drain')).status).toBe(409);
+    expect(service.calls).toEqual([{ name: 'drain', argument: null }]);
   });
 
   test('a resync begins and is answered with how far it is', async () => {
@@ -367,7 +383,7 @@ describe('operating', () => {
     const response = await ask('POST', '/cluster/resync');
     expect(response.status).toBe(202);
     expect(JSON.parse(response.body)).toEqual({ resync: service.cluster().resync });
-    expect(service.calls.map(({ name }) => name)).toEqual(['noteOrder', 'resync']);
+    expect(service.calls.map(({ name }) => name)).toEqual(['resync', 'noteOrder']);
   });
 });
 

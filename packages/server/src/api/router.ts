@@ -13,6 +13,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Cell, Histogram } from '../metrics/prometheus.ts';
 import { type ApiRequest, type ApiResponse, withHeaders } from '../http/message.ts';
 import { bugResponse, problemResponse } from '../http/problem.ts';
+import { parametersOf } from './query.ts';
 
 /** `part` is the text in the place of `:id`; empty for routes without one. */
 export type Handler = (
@@ -41,6 +42,8 @@ export type Route = {
    * path.
    */
   readonly slash?: boolean;
+  /** Reads its query, and refuses parameters that it does not know; of other routes the router refuses all. */
+  readonly parameters?: boolean;
 } & (
   | { readonly needs: Scope; readonly handle: Handler }
   /** No authentication. */
@@ -77,6 +80,8 @@ interface Place {
 }
 
 const unwantedBytesMax = 1024;
+/** Of a path in an answer. */
+const toldMax = 128;
 
 export class Router {
   private readonly options: RouterOptions;
@@ -120,9 +125,9 @@ export class Router {
 
   private refuseRoute(request: ApiRequest): ApiResponse | null {
     const place = this.find(request.path);
-    if (place === undefined) return this.counted(this.lost, problemResponse(noSuchPath()));
+    if (place === undefined) return this.counted(this.lost, problemResponse(this.noSuch(request)));
     const entry = place.methods.get(request.method);
-    if (entry === undefined) return this.counted(this.lost, offMethod(request.method, place));
+    if (entry === undefined) return this.counted(this.lost, this.offMethod(request, place));
     if (entry.route.needs === null) return null;
     const refusal = this.options.access.refuse(request, entry.route);
     if (refusal === null) return null;
@@ -152,9 +157,10 @@ export class Router {
   private route(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
     const startMs = this.options.clock.now();
     const place = this.find(request.path);
-    if (place === undefined) return this.done(this.lost, startMs, problemResponse(noSuchPath()));
+    if (place === undefined)
+      return this.done(this.lost, startMs, problemResponse(this.noSuch(request)));
     const entry = place.methods.get(request.method);
-    if (entry === undefined) return this.done(this.lost, startMs, offMethod(request.method, place));
+    if (entry === undefined) return this.done(this.lost, startMs, this.offMethod(request, place));
     const { path } = request;
     const part =
       place.prefix === '' ? '' : path.slice(place.prefix.length, path.length - place.suffix.length);
@@ -178,6 +184,7 @@ export class Router {
     if (route.needs === null) return route.handle(request, part);
     const caller = this.options.access.admit(request, route);
     if ('error' in caller) return problemResponse(caller.error, caller.headers);
+    if (request.query !== '' && route.parameters !== true) parametersOf(request.query, []);
     return route.handle(request, part, caller);
   }
 
@@ -201,6 +208,29 @@ export class Router {
     if (error instanceof CarillonError) return problemResponse(error);
     this.options.bug(error);
     return bugResponse;
+  }
+
+  private noSuch(request: ApiRequest): CarillonError {
+    const hint = this.slashHint(request);
+    return new CarillonError(
+      'not_found',
+      `There is no such path; /openapi.json lists them all.${hint === '' ? '' : ` ${hint}`}`,
+    );
+  }
+
+  private offMethod(request: ApiRequest, { allow }: Place): ApiResponse {
+    if (request.method === 'OPTIONS') return { status: 204, headers: ['allow', allow], body: '' };
+    const hint = this.slashHint(request);
+    const says = `Allowed here: ${allow}.${hint === '' ? '' : ` ${hint}`}`;
+    return problemResponse(new CarillonError('method_not_allowed', says), ['allow', allow]);
+  }
+
+  /** Where the path without the slash at its end takes the method. */
+  private slashHint({ method, path }: ApiRequest): string {
+    if (path.length < 2 || !path.endsWith('/')) return '';
+    const plain = path.slice(0, -1);
+    const isThere = this.find(plain)?.methods.has(method) ?? false;
+    return isThere ? `Leave out the slash at its end: ${method} ${plain.slice(0, toldMax)}.` : '';
   }
 
   private find(path: string): Place | undefined {
@@ -240,14 +270,4 @@ export class Router {
   private tallied(label: string): Tallied {
     return { label, duration: this.options.metrics.httpDuration.with(label), byStatus: new Map() };
   }
-}
-
-function noSuchPath(): CarillonError {
-  return new CarillonError('not_found', 'There is no such path; /openapi.json lists them all.');
-}
-
-function offMethod(method: string, place: Place): ApiResponse {
-  if (method === 'OPTIONS') return { status: 204, headers: ['allow', place.allow], body: '' };
-  const error = new CarillonError('method_not_allowed', `Allowed here: ${place.allow}.`);
-  return problemResponse(error, ['allow', place.allow]);
 }

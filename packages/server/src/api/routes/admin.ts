@@ -78,19 +78,19 @@ async function drain(
   { namespace, name }: Caller,
 ): Promise<ApiResponse> {
   log.info('A drain was asked for.', { event: 'drain-asked', actor: name ?? '' });
-  history.noteOrder('drain', namespace, name ?? '');
   const drained = control.drain();
   drained.catch((error: unknown) => {
     log.error('The drain did not finish.', { event: 'drain-failed', reason: String(error) });
   });
   await Promise.race([drained, new Promise<void>((resolve) => clock.soon(resolve))]);
+  history.noteOrder('drain', namespace, name ?? '');
   return jsonResponse({ draining: true }, 202);
 }
 
 function resync({ control, history, log }: AdminOptions, { namespace, name }: Caller): ApiResponse {
   log.info('A resync was asked for.', { event: 'resync-asked', actor: name ?? '' });
-  history.noteOrder('resync', namespace, name ?? '');
   control.resync();
+  history.noteOrder('resync', namespace, name ?? '');
   return jsonResponse({ resync: control.cluster().resync }, 202);
 }
 

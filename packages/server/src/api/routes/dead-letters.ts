@@ -54,9 +54,29 @@ export function deadLetterRoutes({ service, limits }: DeadLettersOptions): Route
     return jsonResponse({ discarded: count, more }, 200, versionHeader(version));
   };
   return [
-    { method: 'GET', path: '/dead-letters', needs: 'read', long: true, handle: list },
-    { method: 'DELETE', path: '/dead-letters', needs: 'write', handle: discardMany },
-    { method: 'GET', path: '/dead-letters/summary', needs: 'read', long: true, handle: summary },
+    {
+      method: 'GET',
+      path: '/dead-letters',
+      needs: 'read',
+      parameters: true,
+      long: true,
+      handle: list,
+    },
+    {
+      method: 'DELETE',
+      path: '/dead-letters',
+      needs: 'write',
+      parameters: true,
+      handle: discardMany,
+    },
+    {
+      method: 'GET',
+      path: '/dead-letters/summary',
+      needs: 'read',
+      parameters: true,
+      long: true,
+      handle: summary,
+    },
     { method: 'GET', path: '/dead-letters/:id', needs: 'read', handle: one },
     { method: 'DELETE', path: '/dead-letters/:id', needs: 'write', handle: discard },
     { method: 'POST', path: '/dead-letters/:id/redeliver', needs: 'write', handle: redeliver },

@@ -63,6 +63,7 @@ export class EventStream {
     method: 'GET',
     path: '/samples',
     needs: 'read',
+    parameters: true,
     handle: (request) => this.range(request),
   };
 

@@ -51,8 +51,15 @@ export function historyRoutes({ history, limits }: HistoryOptions): Route[] {
   const erase: Handler = async (_, __, { namespace, name }) =>
     jsonResponse({ missing: [...(await history.eraseAnswers(namespace, name ?? ''))] });
   return [
-    { method: 'GET', path: '/timers/:id/history', needs: 'read', long: true, handle: one },
-    { method: 'GET', path: '/audit', needs: 'read', long: true, handle: audit },
+    {
+      method: 'GET',
+      path: '/timers/:id/history',
+      needs: 'read',
+      parameters: true,
+      long: true,
+      handle: one,
+    },
+    { method: 'GET', path: '/audit', needs: 'read', parameters: true, long: true, handle: audit },
     { method: 'DELETE', path: '/history/answers', needs: 'write', handle: erase },
   ];
 }

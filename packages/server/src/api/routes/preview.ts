@@ -17,6 +17,7 @@ export function previewRoutes(options: PreviewOptions): Route[] {
       method: 'POST',
       path: '/timers/preview',
       needs: 'read',
+      parameters: true,
       handle: (request, _, caller) => preview(options, request, caller),
     },
   ];

@@ -60,12 +60,14 @@ export function timerRoutes(options: TimersOptions): Route[] {
       path: '/timers',
       needs: 'read',
       long: true,
+      parameters: true,
       handle: (request, _, caller) => timers.list(request, caller),
     },
     {
       method: 'DELETE',
       path: '/timers',
       needs: 'write',
+      parameters: true,
       handle: (request, _, caller) => timers.cancelByTag(request, caller),
     },
     {
