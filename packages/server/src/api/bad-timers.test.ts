@@ -351,6 +351,22 @@ test.each([
     withTiming({ cron: '@reboot', forever: true }),
     'The cron pattern is none of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly.',
   ],
+  [
+    withTiming({ cron: '', forever: true }),
+    'The cron pattern is empty; "0 9 * * *" is every day at 9:00.',
+  ],
+  [
+    withTiming({ cron: '0\t9 * * *', forever: true }),
+    'The cron pattern has a tab or line break; put spaces there.',
+  ],
+  [
+    withTiming({ cron: '0 9 * * !', forever: true }),
+    'The cron pattern has the character "!", which no pattern has.',
+  ],
+  [
+    withTiming({ cron: '0 9 * 13 *', forever: true }),
+    'The cron pattern has "13" as its month; allowed are 1-12, JAN-DEC, and *, lists (1,15), ranges upwards (1-5) and steps (*/5).',
+  ],
   [withTiming({ at: '3 Feb' }), 'The instant must look like 2026-01-31T12:00:00Z (RFC 3339).'],
 ])('%j is answered with: %s', async (body, detail) => {
   for (const path of ['/timers', '/timers/preview']) {

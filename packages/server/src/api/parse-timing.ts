@@ -1,5 +1,6 @@
 /** `timing` of a body → core Timing: when a timer pops, and that it ends. The shape has been checked already. */
 import type { Ending, Timing } from '@carillon/core';
+import { cronFieldFault } from '../timer/cron-fault.ts';
 import { firstPop } from '../timer/schedule.ts';
 import { instantFault, parseInstant } from './instant.ts';
 import { badRequest } from '../http/problem.ts';
@@ -93,18 +94,28 @@ function cronTiming(body: TimingBody, wallMs: number): Timing {
 }
 
 /** No colon: the cron library would take an instant for a pattern. */
-const cronForm = /^[A-Za-z0-9*?,/#@+\- ]{1,256}$/;
+const strangeCharacter = /[^A-Za-z0-9*?,/#@+\- ]/u;
 
 /** The library knows a seventh field, of years: none is promised, and centuries of them take long to look through. */
 const fieldCounts: readonly number[] = [5, 6];
 const nicknames = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 
 function cronOf(pattern: string): string {
-  if (!cronForm.test(pattern))
-    throw badRequest('The cron pattern has characters that no pattern has.', '/timing/cron');
-  const fault = cronFault(pattern.split(' ').filter((field) => field !== ''));
+  const fault = cronTextFault(pattern) ?? cronFault(cronFields(pattern));
   if (fault !== null) throw badRequest(fault, '/timing/cron');
   return pattern;
+}
+
+function cronFields(pattern: string): string[] {
+  return pattern.split(' ').filter((field) => field !== '');
+}
+
+/** A sentence about the text as a whole; null: it has the characters of a pattern. */
+function cronTextFault(pattern: string): string | null {
+  const [strange] = strangeCharacter.exec(pattern) ?? [];
+  if (strange === undefined) return null;
+  if (strange.trim() === '') return 'The cron pattern has a tab or line break; put spaces there.';
+  return `The cron pattern has the character ${JSON.stringify(strange)}, which no pattern has.`;
 }
 
 /** A sentence about the number of fields, or about a name in their place; null: both are as they should be. */
@@ -115,6 +126,7 @@ function cronFault(fields: readonly string[]): string | null {
     return isKnown ? null : `The cron pattern is none of ${nicknames.join(', ')}.`;
   }
   if (fieldCounts.includes(fields.length)) return null;
+  if (fields.length === 0) return 'The cron pattern is empty; "0 9 * * *" is every day at 9:00.';
   const count = fields.length === 1 ? '1 field' : `${fields.length} fields`;
   return `The cron pattern has ${count}; it needs 5, "minute hour day month weekday", or 6 with the second in front.`;
 }
@@ -123,6 +135,8 @@ function pops(timing: Timing, wallMs: number): boolean {
   try {
     return firstPop(timing, { nowMs: 0, wallMs }) !== null;
   } catch (cause) {
+    const fault = timing.kind === 'cron' ? cronFieldFault(cronFields(timing.cron)) : null;
+    if (fault !== null) throw badRequest(fault, '/timing/cron');
     const why = cause instanceof Error ? cause.message.replace(/^CronPattern: |\.$/g, '') : '';
     throw badRequest(`The cron pattern is not valid: ${why.slice(0, 200)}.`, '/timing/cron');
   }

@@ -42,6 +42,23 @@ describe('the next time of a cron pattern', () => {
     },
   );
 
+  it.each([
+    ['30 2 * * *', '2026-03-28T12:00Z', ['03-29T01:00', '03-30T00:30']],
+    ['30 2 * * *', '2026-10-24T12:00Z', ['10-25T00:30', '10-26T01:30']],
+    ['0,30 2 * * *', '2026-03-28T12:00Z', ['03-30T00:00', '03-30T00:30']],
+    ['30 2,3 * * *', '2026-10-24T12:00Z', ['10-25T00:30', '10-25T01:30', '10-25T02:30']],
+  ])(
+    '%s after %s in Berlin: one time of day pops once, of several those in the gap are left out',
+    (pattern, after, expected) => {
+      let atMs = Date.parse(after);
+      const found = expected.map(() => {
+        atMs = nextCron(pattern, 'Europe/Berlin', atMs) as number;
+        return new Date(atMs).toISOString().slice(5, 16);
+      });
+      expect(found).toEqual(expected);
+    },
+  );
+
   it('timers of one pattern that pop together search for their times once', () => {
     const search = vi.spyOn(Cron.prototype, 'nextRun');
     for (let i = 0; i < 60_000; i++)
