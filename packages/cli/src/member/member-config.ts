@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { eachOption, flagOf, type LoadedConfig, loadConfig } from '@carillon/server';
 import type { Io } from '../command.ts';
+import { inPlainWords } from '../terminal/plain-words.ts';
 import { type OptionKind, parseOptions } from '../options.ts';
 
 /** Short flag → the flag derived from the option's name. */
@@ -82,7 +83,8 @@ export function loadMember(
   const env = Object.fromEntries(
     Object.entries(io.env).filter(([name]) => !clientVariables.has(name)),
   );
-  return loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
+  const loaded = loadConfig({ flags, env, readFile: (path) => readFileSync(path, 'utf8') });
+  return loaded.ok ? loaded : { ok: false, problems: loaded.problems.map(inPlainWords) };
 }
 
 /** Throws UsageError for a flag that does not exist; problems with values are in `loaded`. */

@@ -8,6 +8,14 @@ test.each([
     "The file f cannot be read: ENOENT: no such file or directory, stat 'f'",
     'The file f cannot be read: there is no file or folder f.',
   ],
+  [
+    "Could not create the folder /ro/x/y: EROFS: read-only file system, mkdir '/ro/x'.",
+    'Could not create the folder /ro/x/y: /ro/x is on a read-only file system.',
+  ],
+  [
+    "Could not create the folder /proc/x: ENOENT: no such file or directory, mkdir '/proc/x'.",
+    'Could not create the folder /proc/x: no folder /proc/x can be created there.',
+  ],
   ["EACCES: permission denied, open '/root/x'", 'This user may not open /root/x.'],
   ['EISDIR: illegal operation on a directory, read', 'It is a folder, not a file.'],
   ["ENOTDIR: not a directory, open '/a/b'", 'A part of the path /a/b is a file, not a folder.'],

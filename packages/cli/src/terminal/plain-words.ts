@@ -5,10 +5,12 @@
 
 /** Node's words before `SYSCALL 'PATH'`, and plain words about the path instead. */
 const ofFiles: Readonly<Record<string, (path: string) => string>> = {
+  'ENOENT: no such file or directory, mkdir ': (path) => `no folder ${path} can be created there`,
   'ENOENT: no such file or directory, ': (path) => `there is no file or folder ${path}`,
   'EACCES: permission denied, ': (path) => `this user may not open ${path}`,
   'EPERM: operation not permitted, ': (path) => `this user may not open ${path}`,
   'EISDIR: illegal operation on a directory, ': (path) => `${path} is a folder, not a file`,
+  'EROFS: read-only file system, ': (path) => `${path} is on a read-only file system`,
   'ENOTDIR: not a directory, ': (path) => `a part of the path ${path} is a file, not a folder`,
 };
 
@@ -96,7 +98,7 @@ export function isWrongFile(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, syscall } = cause as NodeJS.ErrnoException;
     if (syscall === 'listen' || syscall === 'connect') return false;
-    if (['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES'].includes(code ?? '')) return true;
+    if (['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES', 'EROFS'].includes(code ?? '')) return true;
   }
   return false;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemDisk } from './disk.ts';
+import { lockFolder } from './folder-lock.ts';
 
 let folder = '';
 
@@ -54,6 +55,12 @@ describe('system disk', () => {
     const again = await SystemDisk.open(folder);
     await again.close();
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('names a folder that takes no files, and not the file of the lock', async () => {
+    await expect(lockFolder(join(folder, 'none'))).rejects.toThrow(
+      `Could not write to the folder ${join(folder, 'none')}: no such file or directory.`,
+    );
   });
 
   it('takes over the lock of a process that is gone', async () => {

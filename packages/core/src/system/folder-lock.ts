@@ -6,6 +6,7 @@
  */
 import { copyFile, link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sentenceOf } from '../errors.ts';
 
 export const lockName = 'lock';
 
@@ -25,7 +26,10 @@ export class FolderInUseError extends Error {
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, lockName);
   const mine = `${path}.${crypto.randomUUID()}`;
-  await writeFile(mine, JSON.stringify(await describe(process.pid)), { mode: 0o600 });
+  const text = JSON.stringify(await describe(process.pid));
+  await writeFile(mine, text, { mode: 0o600 }).catch((cause: unknown) => {
+    throw new Error(`Could not write to the folder ${folder}: ${reasonOf(cause)}.`, { cause });
+  });
   try {
     await acquire(path, mine);
   } finally {
@@ -119,6 +123,12 @@ async function removeIfThere(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
   });
+}
+
+/** `read-only file system` of `EROFS: read-only file system, open '/data/lock.839f'`: that file is no user's. */
+function reasonOf(cause: unknown): string {
+  const [, reason = ''] = sentenceOf(cause).split(': ');
+  return reason.split(',')[0] ?? reason;
 }
 
 function codeOf(error: unknown): unknown {

@@ -178,6 +178,21 @@ test('options that contradict each other are told', () => {
   expect(problems({ flags })).toHaveLength(7);
 });
 
+test.each([
+  [{ 'etcd-password': 'x' }, 'The option etcd.password needs etcd.user'],
+  [{ 'etcd-password-file': 'f' }, 'The option etcd.passwordFile needs etcd.user'],
+  [{ 'etcd-user': 'ada' }, 'The option etcd.user goes with a password'],
+])('of etcd options %j the missing one is told', (flags, begins) => {
+  expect(problems({ flags })).toEqual([expect.stringContaining(begins)]);
+});
+
+test.each([
+  ['callback: {timeoutMs: 1s}', 'did you mean callbacks?'],
+  ['cluster: {tsl: {key: k.pem}}', 'did you mean cluster.tls?'],
+])('a group that is misspelt in a file has a near name: %s', (text, hint) => {
+  expect(problems(fileOf(text))).toEqual([expect.stringContaining(hint)]);
+});
+
 test('a file cannot reach the prototype of anything', () => {
   expect(problems(fileOf('{"__proto__": {"listen": "x"}}'))).toHaveLength(1);
   expect(new Wrong('x')).not.toHaveProperty('listen');

@@ -130,7 +130,7 @@ class Load {
       const key = prefix + name;
       if (this.byKey.has(key)) this.take(key, raw, { source: 'file', name: path });
       else if (!this.isGroup(key)) {
-        this.unknown(`The option ${key} in ${path}`, key, [...this.byKey.keys()]);
+        this.unknown(`The option ${key} in ${path}`, key, [...this.byKey.keys(), ...this.groups()]);
       } else if (typeof raw === 'object' && raw !== null && !Array.isArray(raw)) {
         this.group(raw, `${key}.`, path);
       } else this.problems.push(`The option ${key} in ${path} must hold an object of options.`);
@@ -139,6 +139,14 @@ class Load {
 
   private isGroup(key: string): boolean {
     return [...this.byKey.keys()].some((known) => known.startsWith(`${key}.`));
+  }
+
+  /** `callbacks` of `callbacks.timeoutMs`. */
+  private groups(): string[] {
+    return [...this.byKey.keys()].flatMap((key) => {
+      const parts = key.split('.').slice(0, -1);
+      return parts.map((_, i) => parts.slice(0, i + 1).join('.'));
+    });
   }
 
   private take(key: string, raw: unknown, origin: ConfigOrigin): void {
@@ -202,8 +210,13 @@ function conflicts(config: Config): string[] {
     (etcd.certificate === null) === (etcd.key === null),
     'The options etcd.certificate and etcd.key belong together: give both.',
   );
+  const secret = etcd.passwordFile === null ? 'etcd.password' : 'etcd.passwordFile';
   rule(
-    (etcd.user === null) === (etcd.password === null && etcd.passwordFile === null),
+    etcd.user !== null || (etcd.password === null && etcd.passwordFile === null),
+    `The option ${secret} needs etcd.user: the name of the user whose password it is.`,
+  );
+  rule(
+    etcd.user === null || etcd.password !== null || etcd.passwordFile !== null,
     'The option etcd.user goes with a password: etcd.passwordFile, or etcd.password.',
   );
   return found;

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../config/load.ts';
-import { identify, logGuesses, withOwnHosts } from './identity.ts';
+import { tryAddresses } from './free-address.ts';
+import { identify, logGuesses, otherAddressHint, withOwnHosts } from './identity.ts';
 
 function configured(flags: Record<string, string>) {
   const loaded = loadConfig({ flags });
@@ -124,6 +126,46 @@ describe('in a members file', () => {
 
   test('a member whose name is not in the file is told the names that are', async () => {
     const config = configured({ name: 'b', 'cluster-members-file': file });
-    await expect(identify(config)).rejects.toThrow(/lists a, but not "b"/);
+    await expect(identify(config)).rejects.toThrow(
+      /lists a, but not "b": --name must be one of them\.$/,
+    );
+  });
+
+  test('a member without a name is told to say which of the file it is', async () => {
+    const config = configured({ 'cluster-members-file': file });
+    await expect(identify(config)).rejects.toThrow(
+      /lists a: say with --name which of them this member is\.$/,
+    );
+  });
+
+  test('another address than a taken one comes from where the taken one is from', () => {
+    const inFile = configured({ name: 'a', 'cluster-members-file': 'm.json' });
+    expect(otherAddressHint(inFile, 'listen')).toBe('The members file m.json names this one.');
+    expect(otherAddressHint(inFile, 'peerListen')).toBe('The members file m.json names this one.');
+    const given = configured({
+      'cluster-members-file': 'm.json',
+      listen: '127.0.0.1:80',
+      'cluster-peer-listen': '127.0.0.1:81',
+    });
+    for (const config of [given, configured({})]) {
+      expect(otherAddressHint(config, 'listen')).toBe('--listen HOST:PORT names another address.');
+      expect(otherAddressHint(config, 'peerListen')).toContain('--peer-listen HOST:PORT');
+    }
+  });
+
+  test('a taken address is told with the way to another one, and one that is no address is not', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = server.address() as AddressInfo;
+    const peerListen = `127.0.0.1:${port}`;
+    const identity = { name: 'a', listen: '127.0.0.1:0', address: '', peerListen, peer: null };
+    await expect(tryAddresses(configured({}), identity)).rejects.toThrow(
+      `address already in use ${peerListen}. Is a member running there already? --peer-listen`,
+    );
+    server.close();
+    const strange = { ...identity, listen: '192.0.2.1:1', peerListen: null };
+    await expect(tryAddresses(configured({}), strange)).rejects.toThrow(/192\.0\.2\.1:1$/);
   });
 });

@@ -39,13 +39,26 @@ async function identifyInFile(config: Config, file: string): Promise<Identity> {
   const self = members.find(({ name }) => name === config.name);
   if (self === undefined) {
     const names = members.map(({ name }) => name).join(', ');
+    const says = `The members file ${file} lists ${names}`;
     throw new MembersFileError(
-      `The members file ${file} lists ${names}, but not "${config.name ?? ''}": name this member with --name.`,
+      config.name === null
+        ? `${says}: say with --name which of them this member is.`
+        : `${says}, but not "${config.name}": --name must be one of them.`,
     );
   }
   const { name, address, peer } = self;
   const listen = config.listen === defaultConfig.listen ? address : config.listen;
   return { name, listen, address, peerListen: config.cluster.peerListen ?? peer, peer };
+}
+
+/** How to give this member another address to listen at than the one of its identity. */
+export function otherAddressHint(config: Config, which: 'listen' | 'peerListen'): string {
+  const { membersFile, peerListen } = config.cluster;
+  const isFromFile =
+    which === 'listen' ? config.listen === defaultConfig.listen : peerListen === null;
+  if (membersFile !== null && isFromFile) return `The members file ${membersFile} names this one.`;
+  const flag = which === 'listen' ? '--listen' : '--peer-listen';
+  return `${flag} HOST:PORT names another address.`;
 }
 
 /** An advertised address that was guessed may be wrong, so the log names it. */

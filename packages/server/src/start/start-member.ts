@@ -10,7 +10,7 @@ import { StaticSource } from '../cluster/sources/static.ts';
 import type { ViewSpec } from '../cluster/view/view.ts';
 import type { Config, Limits } from '../config/config.ts';
 import { etcdAccess } from '../cluster/sources/etcd-access.ts';
-import { tryAddress } from './free-address.ts';
+import { tryAddresses } from './free-address.ts';
 import { startIdleCollect } from './idle-collect.ts';
 import {
   beginYoung,
@@ -72,8 +72,7 @@ export interface RunningMember {
 export async function startMember(options: StartOptions): Promise<RunningMember> {
   beginYoung();
   const identity = await identify(options.config);
-  await tryAddress(identity.listen);
-  if (identity.peerListen !== null) await tryAddress(identity.peerListen);
+  await tryAddresses(options.config, identity);
   const resources = await openResources(options.config, identity, options.writeLog);
   try {
     return await startWithin(resources, identity, options);
