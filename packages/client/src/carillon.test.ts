@@ -109,7 +109,7 @@ describe('Carillon, requests', () => {
     const { client, seen } = scriptedClient(() =>
       json({ timezone: 'Europe/Berlin', pops: [pop], more: true }),
     );
-    const when = { cron: '0 9 * * *', timezone: 'Europe/Berlin', forever: true };
+    const when = { cron: '0 9 * * *', timezone: 'Europe/Berlin', forever: true } as const;
     expect(await client.preview(when)).toEqual({
       timezone: 'Europe/Berlin',
       pops: [{ due: new Date(local), local }],

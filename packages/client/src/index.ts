@@ -42,5 +42,5 @@ export type {
 } from './shapes.ts';
 export type { ClientSystem } from './system.ts';
 export { bodyOf } from './timer-spec.ts';
-export type { Duration, Instant, RetrySpec, TimerSpec, When } from './timer-spec.ts';
+export type { Duration, Ending, Instant, RetrySpec, TimerSpec, When } from './timer-spec.ts';
 export type { ApiAnswer, ApiRequest } from './transport.ts';

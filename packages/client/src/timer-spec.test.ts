@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { bodyOf, type TimerSpec, usualText } from './timer-spec.ts';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { bodyOf, type Duration, type TimerSpec, usualText, type When } from './timer-spec.ts';
 
 const uri = 'http://r/x';
 
@@ -30,6 +30,44 @@ describe('bodyOf', () => {
     expect(() => bodyOf(spec as TimerSpec)).toThrow(sentence);
   });
 
+  test.each([
+    [{}, 'A timer needs one of in, every, at and cron.'],
+    [{ in: undefined }, 'A timer needs one of in, every, at and cron.'],
+    [{ in: '1h', every: '2h', count: 3 }, 'and not both in and every.'],
+    [{ in: '1h', cron: '* * * * *', forever: true }, 'and not both in and cron.'],
+    [{ at: 0, in: '1h' }, 'and not both in and at.'],
+    [{ in: '1h', every: null }, 'and not both in and every.'],
+    [{ in: '1h', count: 3 }, 'A timer with in pops once and has no count;'],
+    [{ in: '1h', forever: true }, 'A timer with in pops once and has no forever;'],
+    [{ at: 0, for: '1h' }, 'A timer with at pops once and has no for;'],
+    [{ in: '1h', timezone: 'UTC' }, 'A timer with in has no timezone,'],
+    [{ every: '1h', count: 2, timezone: 'UTC' }, 'A timer with every has no timezone,'],
+    [{ every: '2h' }, 'A timer with every needs an ending: for, until, count or forever: true.'],
+    [{ every: '2h', forever: false }, 'A timer with every needs an ending:'],
+    [{ cron: '* * * * *' }, 'A timer with cron needs an ending:'],
+    [{ every: '2h', for: '1d', count: 3 }, 'one ending, and not both for and count.'],
+    [{ cron: '* * * * *', until: 1, forever: true }, 'not both until and forever.'],
+  ])('%j does not say one time: %s', (when, sentence) => {
+    const spec = { ...when, uri } as unknown as TimerSpec;
+    expect(() => bodyOf(spec)).toThrow(TypeError);
+    expect(() => bodyOf(spec)).toThrow(sentence);
+  });
+
+  test('members that are undefined, and forever: false, count as left out', () => {
+    const once = { in: '1h', every: undefined, count: undefined, forever: false, uri } as const;
+    expect(bodyOf(once)['timing']).toEqual({ interval: 3600 });
+    const thrice = { every: '1h', count: 3, until: undefined, forever: false, uri } as const;
+    expect(bodyOf(thrice)['timing']).toEqual({ interval: 3600, count: 3, forever: false });
+  });
+
+  test.each([[null], [undefined], ['10s'], [7], [[{ in: '10s', uri }]]])(
+    '%j is no timer, and told so',
+    (spec) => {
+      const sentence = /^A timer needs an object \(of in, every, at, cron, .+, not .+\.$/;
+      expect(() => bodyOf(spec as unknown as TimerSpec)).toThrow(sentence);
+    },
+  );
+
   test('everything else lands where the API wants it', () => {
     const spec: TimerSpec = {
       in: 0,
@@ -55,13 +93,64 @@ describe('bodyOf', () => {
 
   test.each<[TimerSpec, string]>([
     [{ in: '10', uri }, 'in must be'],
-    [{ in: Number.NaN, uri }, 'in must be'],
+    [{ in: Number.NaN, uri }, "in must be milliseconds or a duration such as '10s', not NaN."],
+    [{ in: Infinity, uri }, 'not Infinity.'],
+    [{ in: null as unknown as Duration, uri }, 'in must be'],
+    [{ at: null as unknown as Date, uri }, 'at must be a Date, milliseconds'],
+    [{ at: true as unknown as Date, uri }, 'at must be a Date, milliseconds'],
     [{ every: -1, count: 1, uri }, 'every must be'],
     [{ at: 'tomorrow', uri }, 'at must be'],
     [{ at: '2027-02-30T00:00:00Z', uri }, 'at has the day 2027-02-30, which does not exist.'],
     [{ in: 1, uri, retry: { base: 'x' } }, 'retry.base must be'],
   ])('%j is refused before anything is sent', (spec, sentence) => {
     expect(() => bodyOf(spec)).toThrow(sentence);
+  });
+});
+
+describe('the type of a timer', () => {
+  const none = (_when: When): void => {};
+
+  test('has each way to say when, also told by its variables', () => {
+    const length: Duration = '1d';
+    none({ in: '1h' });
+    none({ at: new Date(0) });
+    none({ every: '1h', for: length });
+    none({ every: '1h', until: 0, forever: false });
+    none({ every: '1h', count: 3 });
+    none({ cron: '* * * * *', forever: true });
+    none({ cron: '* * * * *', timezone: 'UTC', count: 3 });
+    expectTypeOf<{ in: number; uri: string; tags: string[] }>().toExtend<TimerSpec>();
+    expectTypeOf<{ every: string; count: number; uri: string }>().toExtend<TimerSpec>();
+  });
+
+  test('has no mixtures', () => {
+    // @ts-expect-error -- in and every
+    none({ in: '1h', every: '2h', count: 3 });
+    // @ts-expect-error -- in and cron
+    none({ in: '1h', cron: '* * * * *', forever: true });
+    // @ts-expect-error -- at and in
+    none({ at: 0, in: '1h' });
+    // @ts-expect-error -- an ending of a timer that pops once
+    none({ in: '1h', count: 3 });
+    // @ts-expect-error -- an ending of a timer that pops once
+    none({ at: 0, forever: true });
+    // @ts-expect-error -- a timezone without cron
+    none({ in: '1h', timezone: 'UTC' });
+    // @ts-expect-error -- a timezone without cron
+    none({ every: '1h', count: 3, timezone: 'UTC' });
+    // @ts-expect-error -- two endings
+    none({ every: '1h', count: 3, for: '1d' });
+    // @ts-expect-error -- no time
+    none({});
+  });
+
+  test('has no recurring timer without an ending', () => {
+    // @ts-expect-error -- no ending
+    none({ every: '2h' });
+    // @ts-expect-error -- no ending
+    none({ every: '2h', forever: false });
+    // @ts-expect-error -- no ending
+    none({ cron: '* * * * *', timezone: 'UTC' });
   });
 });
 

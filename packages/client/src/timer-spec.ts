@@ -1,5 +1,5 @@
 /** A timer as a caller describes it, and the JSON body it becomes. */
-import { missingDay, nearestWord, parseDuration } from '@carillon/core';
+import { missingDay, namesOf, parseDuration, refuseUnknown, shown } from '@carillon/core';
 import { fitting, PayloadError, payloadText } from './payload/payload.ts';
 import type { StandardSchema } from './payload/standard-schema.ts';
 
@@ -8,22 +8,27 @@ export type Duration = number | string;
 /** A Date, milliseconds since 1970, or an RFC 3339 text. */
 export type Instant = Date | number | string;
 
-interface Ending {
-  /** How long the timer keeps popping. */
-  readonly for?: Duration;
-  readonly until?: Instant;
+type None<Names extends string> = { readonly [Name in Names]?: undefined };
+
+/** How long a recurring timer keeps popping: one of `for`, `until`, `count` and `forever`. */
+export type Ending =
+  /** So long from the set on. */
+  | ({ readonly for: Duration; readonly forever?: false | undefined } & None<'until' | 'count'>)
+  | ({ readonly until: Instant; readonly forever?: false | undefined } & None<'for' | 'count'>)
   /** How many pops. */
-  readonly count?: number;
+  | ({ readonly count: number; readonly forever?: false | undefined } & None<'for' | 'until'>)
   /** No end, on purpose. */
-  readonly forever?: boolean;
-}
+  | ({ readonly forever: true } & None<'for' | 'until' | 'count'>);
+
+/** A timer that pops once has none of these. */
+type Once = { readonly forever?: false | undefined } & None<'for' | 'until' | 'count' | 'timezone'>;
 
 /** When to pop: one of `in`, `every`, `at` and `cron`. A recurring timer needs an ending. */
 export type When =
-  | { readonly in: Duration }
-  | ({ readonly every: Duration } & Ending)
-  | { readonly at: Instant }
-  | ({ readonly cron: string; readonly timezone?: string } & Ending);
+  | ({ readonly in: Duration } & Once & None<'every' | 'at' | 'cron'>)
+  | ({ readonly at: Instant } & Once & None<'in' | 'every' | 'cron'>)
+  | ({ readonly every: Duration } & Ending & None<'in' | 'at' | 'cron' | 'timezone'>)
+  | ({ readonly cron: string; readonly timezone?: string } & Ending & None<'in' | 'every' | 'at'>);
 
 export interface RetrySpec {
   /** How long after its first attempt a failed pop is tried again. */
@@ -73,13 +78,13 @@ export type TimerSpec<Data = unknown> = When &
   };
 
 /**
- * The body of a set or replace. Throws TypeError for a duration or instant that is none, and for a name that no spec
- * has: a slip of the fingers would have no effect otherwise. The rest the cluster judges.
+ * The body of a set or replace. Throws TypeError for a duration or instant that is none, for a name that no spec has,
+ * and for members that do not go together: one of them would have no effect. The rest the cluster judges.
  */
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
-  refuseUnknown(spec, specNames, '');
-  refuseUnknown(spec.retry ?? {}, retryNames, 'retry.');
-  refuseUnknown(spec.onFailure ?? {}, ['uri'], 'onFailure.');
+  refuseUnknown(spec, 'timer', specNames);
+  refuseUnknown(spec.retry ?? {}, 'timer', retryNames, 'retry.');
+  refuseUnknown(spec.onFailure ?? {}, 'timer', ['uri'], 'onFailure.');
   const { uri, method, headers, timeout, batch, form, retry, onFailure, tags, factor } = spec;
   const http = given({
     uri,
@@ -135,35 +140,58 @@ function opaqueOf({ opaque, name, data, schema }: TimerSpec): string | undefined
   throw new PayloadError('A timer has opaque or data, not both.');
 }
 
-const retryNames = ['limit', 'base', 'maxWait', 'maxAttempts'];
-const whenNames = ['in', 'every', 'at', 'cron', 'timezone', 'for', 'until', 'count', 'forever'];
+const retryNames = namesOf<RetrySpec>({ limit: 1, base: 1, maxWait: 1, maxAttempts: 1 });
+const kinds = ['in', 'every', 'at', 'cron'] as const;
+const endings = ['for', 'until', 'count', 'forever'] as const;
 const payloadNames = ['opaque', 'name', 'data', 'schema'];
 const httpNames = ['uri', 'method', 'headers', 'timeout', 'batch', 'form'];
 const otherNames = ['retry', 'onFailure', 'tags', 'factor'];
+const whenNames = [...kinds, 'timezone', ...endings];
 const specNames = [...whenNames, ...payloadNames, ...httpNames, ...otherNames];
-
-function refuseUnknown(spec: object, known: readonly string[], base: string): void {
-  for (const name of Object.keys(spec)) {
-    if (known.includes(name)) continue;
-    const near = nearestWord(name, known, Math.max(1, Math.floor(name.length / 3)));
-    const hint =
-      near === null ? `the names are ${known.join(', ')}` : `did you mean ${base}${near}?`;
-    throw new TypeError(`A timer has no ${base}${name}; ${hint}`);
-  }
-}
 
 /** `timing` of a body. Throws TypeError like `bodyOf`. */
 export function timingOf(spec: When): Record<string, unknown> {
-  if ('in' in spec) return { interval: seconds('in', spec.in) };
-  if ('at' in spec) return { at: instantText('at', spec.at) };
+  const kind = kindOf(spec);
+  if (kind === 'in') return { interval: seconds('in', spec.in as Duration) };
+  if (kind === 'at') return { at: instantText('at', spec.at as Instant) };
   const ending = given({
     'repeat-for': spec.for === undefined ? undefined : seconds('for', spec.for),
     until: spec.until === undefined ? undefined : instantText('until', spec.until),
     count: spec.count,
     forever: spec.forever,
   });
-  if ('every' in spec) return { interval: seconds('every', spec.every), ...ending };
+  if (kind === 'every') return { interval: seconds('every', spec.every as Duration), ...ending };
   return given({ cron: spec.cron, timezone: spec.timezone, ...ending });
+}
+
+/** Throws TypeError for members that do not go together: one of them would have no effect. */
+function kindOf(spec: When): (typeof kinds)[number] {
+  const [kind, second] = kinds.filter((name) => spec[name] !== undefined);
+  if (kind === undefined) throw new TypeError('A timer needs one of in, every, at and cron.');
+  if (second !== undefined) {
+    throw new TypeError(
+      `A timer has one of in, every, at and cron, and not both ${kind} and ${second}.`,
+    );
+  }
+  const [ending, other] = endings.filter((name) => (spec[name] ?? false) !== false);
+  const recurs = kind === 'every' || kind === 'cron';
+  if (!recurs && ending !== undefined) {
+    throw new TypeError(
+      `A timer with ${kind} pops once and has no ${ending}; a timer with every or cron recurs.`,
+    );
+  }
+  if (recurs && ending === undefined) {
+    throw new TypeError(
+      `A timer with ${kind} needs an ending: for, until, count or forever: true.`,
+    );
+  }
+  if (other !== undefined) {
+    throw new TypeError(`A timer has one ending, and not both ${ending} and ${other}.`);
+  }
+  if (spec.timezone !== undefined && kind !== 'cron') {
+    throw new TypeError(`A timer with ${kind} has no timezone, which goes with cron alone.`);
+  }
+  return kind;
 }
 
 function retryOf(retry: RetrySpec): Record<string, unknown> {
@@ -179,10 +207,10 @@ function retryOf(retry: RetrySpec): Record<string, unknown> {
 
 /** Milliseconds of a duration. Throws TypeError, naming the field. */
 export function durationMs(name: string, value: Duration): number {
-  const ms = typeof value === 'number' ? value : parseDuration(value);
-  if (ms !== null && Number.isFinite(ms) && ms >= 0) return ms;
+  const ms = typeof value === 'string' ? parseDuration(value) : value;
+  if (typeof ms === 'number' && Number.isFinite(ms) && ms >= 0) return ms;
   throw new TypeError(
-    `${name} must be milliseconds or a duration such as '10s', not ${JSON.stringify(value)}.`,
+    `${name} must be milliseconds or a duration such as '10s', not ${shown(value)}.`,
   );
 }
 
@@ -193,10 +221,12 @@ function seconds(name: string, value: Duration): number {
 export function instantText(name: string, value: Instant): string {
   const day = typeof value === 'string' ? missingDay(value) : null;
   if (day !== null) throw new TypeError(`${name} has the day ${day}, which does not exist.`);
-  const date = new Date(value);
+  const isInstant = typeof value === 'string' || typeof value === 'number' || value instanceof Date;
+  const date = new Date(isInstant ? value : Number.NaN);
   if (!Number.isNaN(date.getTime())) return date.toISOString();
   throw new TypeError(
-    `${name} must be a Date, milliseconds since 1970 or a text such as '2030-01-31T09:00:00Z'.`,
+    `${name} must be a Date, milliseconds since 1970 or a text such as '2030-01-31T09:00:00Z', ` +
+      `not ${shown(value)}.`,
   );
 }
 

@@ -67,7 +67,7 @@ const kinds: Readonly<Record<string, Worst>> = {
   '2,000 recurring timers to a closed port': {
     begin: async () => {
       const retry = { maxAttempts: 1 };
-      const spec = { every: '1s', forever: true, uri: closed, retry };
+      const spec = { every: '1s', forever: true, uri: closed, retry } as const;
       const specs = Array.from({ length: 2000 }, () => spec);
       return (bad, round) => (round === 0 ? bad.setMany(specs) : Promise.resolve());
     },
@@ -79,7 +79,7 @@ const kinds: Readonly<Record<string, Worst>> = {
       const uri = await goneReceiver(endings);
       const specs = Array.from({ length: 50 }, (_, i) => {
         const opaque = 'x'.repeat((16 + (i % 4) * 16) * kib);
-        return { every: '100ms', forever: true, uri, opaque };
+        return { every: '100ms', forever: true, uri, opaque } as const;
       });
       return (bad, round) => (round < 2 ? bad.setMany(specs) : Promise.resolve());
     },

@@ -1,6 +1,6 @@
 /** `carillon set`: one timer from the command line. */
 import { readFile } from 'node:fs/promises';
-import type { RetrySpec, TimerSpec, When } from '@carillon/client';
+import type { Ending, RetrySpec, TimerSpec, When } from '@carillon/client';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import {
@@ -201,18 +201,17 @@ export function whenOf(flags: WhenFlags, after: string | undefined): When {
     throw new UsageError('Say when in one way only: a duration, --every, --at or --cron.');
   }
   const ending = endingOf(flags);
-  const hasEnding = Object.keys(ending).length > 0;
   if (at !== undefined) {
-    if (hasEnding)
+    if (ending !== null)
       throw new UsageError('--at is one pop: leave out --for, --until, --count, --forever.');
     return { at: instant('--at', at, instantForm) };
   }
   if (cron !== undefined) {
-    if (!hasEnding) throw new UsageError(endingNeeded('--cron'));
+    if (ending === null) throw new UsageError(endingNeeded('--cron'));
     return { cron, ...(timezone !== undefined && { timezone }), ...ending };
   }
   const interval = intervalOf(after, every);
-  if (hasEnding) return { every: interval, ...ending };
+  if (ending !== null) return { every: interval, ...ending };
   if (every !== undefined) throw new UsageError(endingNeeded('--every'));
   return { in: interval };
 }
@@ -226,20 +225,20 @@ function intervalOf(after: string | undefined, every: string | undefined): numbe
   return everyMs ?? afterMs ?? 0;
 }
 
-function endingOf(flags: WhenFlags) {
-  const { until, count, forever } = flags;
-  const ending = {
-    ...(flags.for !== undefined && { for: duration('--for', flags.for) }),
-    ...(until !== undefined && { until: instant('--until', until, instantForm) }),
-    ...(count !== undefined && {
-      count: wholeNumber('--count', count, { min: 1, max: 2 ** 32 - 1 }),
-    }),
-    ...(forever && { forever }),
-  };
-  if (Object.keys(ending).length > 1) {
+/** null: none was given. Throws UsageError. */
+function endingOf({ for: length, until, count, forever }: WhenFlags): Ending | null {
+  const given: Ending[] = [
+    ...(length === undefined ? [] : [{ for: duration('--for', length) }]),
+    ...(until === undefined ? [] : [{ until: instant('--until', until, instantForm) }]),
+    ...(count === undefined
+      ? []
+      : [{ count: wholeNumber('--count', count, { min: 1, max: 2 ** 32 - 1 }) }]),
+    ...(forever ? [{ forever } as const] : []),
+  ];
+  if (given.length > 1) {
     throw new UsageError('Give one ending only: --for, --until, --count or --forever.');
   }
-  return ending;
+  return given[0] ?? null;
 }
 
 function endingNeeded(flag: string): string {
