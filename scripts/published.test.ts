@@ -282,7 +282,7 @@ async function bundled(name: string): Promise<number> {
 
 /** Raise a limit on purpose, with a reason in the commit. */
 test.each([
-  { name: '@carillon/client', bytesMax: 17_600 },
+  { name: '@carillon/client', bytesMax: 18_000 },
   { name: '@carillon/placement', bytesMax: 28_000 },
 ])('$name takes at most $bytesMax bytes of a page', async ({ name, bytesMax }) => {
   expect(await bundled(name)).toBeLessThanOrEqual(bytesMax);

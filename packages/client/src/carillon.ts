@@ -3,6 +3,8 @@
  * that are under way at the same time together, `transport.ts` makes the requests, `members.ts` chooses the member to
  * ask, `timer-spec.ts` and `shapes.ts` hold the forms of requests and answers.
  */
+import { refuseUnless, shown } from '@carillon/core';
+import { checkedId, checkOptions, headerText } from './arguments/call-arguments.ts';
 import { type Asked, confirmedOf, itemOutcome, outcomesOf } from './changes/change.ts';
 import { Changes } from './changes/changes.ts';
 import type { Exchange } from './connections/exchange.ts';
@@ -10,6 +12,15 @@ import { fetched } from './connections/fetched.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { ApiError, StrangeAnswer } from './errors.ts';
 import { Members } from './members.ts';
+import {
+  auditNames,
+  checkClient,
+  checkRequest,
+  historyNames,
+  listNames,
+  previewNames,
+  setNames,
+} from './arguments/option-names.ts';
 import { type CallOptions, type PagedOptions, pages } from './pages.ts';
 import { SeenVersion } from './seen-version.ts';
 import {
@@ -39,8 +50,10 @@ import { type ClientSystem, system as realSystem } from './system.ts';
 import { activeTrace, traceHeaders } from './tracing.ts';
 import {
   checkedBody,
+  checkNames,
   type Duration,
   durationMs,
+  optionalInstant,
   timingOf,
   type TimerSpec,
   usualText,
@@ -115,7 +128,8 @@ export class Carillon {
   private refreshedMs = Number.NEGATIVE_INFINITY;
 
   /** `exchange` carries the requests; default: by `fetch`. */
-  constructor(options: CarillonOptions, exchange: Exchange = byFetch(options)) {
+  constructor(options: CarillonOptions, exchange?: Exchange) {
+    checkClient(options);
     const { refresh = 60_000, system = realSystem, coalesce = true } = options;
     this.system = system;
     this.members = new Members(options.members);
@@ -125,7 +139,7 @@ export class Carillon {
       token: options.token ?? null,
       namespace: options.namespace ?? null,
       seen: this.seenVersion,
-      exchange,
+      exchange: exchange ?? byFetch(options),
       system,
       timeoutMs: durationMs('timeout', options.timeout ?? 10_000),
       avoidMs: durationMs('avoid', options.avoid ?? 5000),
@@ -153,16 +167,18 @@ export class Carillon {
    * callback. Throws TypeError for a text that is no version.
    */
   saw(version: string): void {
-    if (!this.seenVersion.add(version)) throw new TypeError(`"${version}" is not a version.`);
+    if (typeof version === 'string' && this.seenVersion.add(version)) return;
+    throw new TypeError(`${shown(version)} is not a version.`);
   }
 
   /** Sets a timer. Repeated at another member if need be, and still one timer. */
   set<Data>(spec: TimerSpec<Data>, options: SetOptions = {}): Promise<Confirmed> {
-    const { idempotencyKey: name = this.system.uuid(), signal } = options;
     const trace = activeTrace();
-    return this.change(() =>
-      withText(spec, (text) => ({ kind: 'set', name, text, signal, trace })),
-    );
+    return this.change(() => {
+      const name = this.keyOf(options, 'set');
+      const { signal } = options;
+      return withText(spec, (text) => ({ kind: 'set', name, text, signal, trace }));
+    });
   }
 
   /**
@@ -170,8 +186,9 @@ export class Carillon {
    * whole list: repeat it with the same timers in the same order.
    */
   async setMany(specs: readonly TimerSpec[], options: SetOptions = {}): Promise<BatchOutcome[]> {
-    const { idempotencyKey = this.system.uuid(), signal } = options;
-    const headers = { 'idempotency-key': idempotencyKey, ...traceHeaders() };
+    const { signal } = options;
+    const headers = { 'idempotency-key': this.keyOf(options, 'set'), ...traceHeaders() };
+    refuseUnless(Array.isArray(specs), 'The argument of setMany', 'a list of timers', specs);
     const body = await Promise.all(specs.map(async (spec) => checkedBody(spec)));
     const request = { method: 'POST', path: '/timers/batch', headers, body, signal } as const;
     return this.send(request, (answer) => {
@@ -182,36 +199,40 @@ export class Carillon {
   }
 
   /** Replaces the timer, or creates it under this id; its sequence starts anew. */
-  replace<Data>(
-    id: string,
-    spec: TimerSpec<Data>,
-    { signal }: CallOptions = {},
-  ): Promise<Confirmed> {
+  replace<Data>(id: string, spec: TimerSpec<Data>, options: CallOptions = {}): Promise<Confirmed> {
     const trace = activeTrace();
-    return this.change(() =>
-      withText(spec, (text) => ({ kind: 'replace', name: id, text, signal, trace })),
-    );
+    return this.change(() => {
+      const name = checkedId(id, 'timer');
+      checkOptions(options, 'replace');
+      const { signal } = options;
+      return withText(spec, (text) => ({ kind: 'replace', name, text, signal, trace }));
+    });
   }
 
   /** Cancels the timer; one that does not exist is fine too. */
-  cancel(id: string, { signal }: CallOptions = {}): Promise<Confirmed> {
-    const trace = undefined;
-    return this.change(() => ({ kind: 'cancel', name: id, text: null, signal, trace }));
+  cancel(id: string, options: CallOptions = {}): Promise<Confirmed> {
+    return this.change(() => {
+      const name = checkedId(id, 'timer');
+      checkOptions(options, 'cancel');
+      return { kind: 'cancel', name, text: null, signal: options.signal, trace: undefined };
+    });
   }
 
   /**
    * Makes the callback of a timer now, by a new timer with the same callback that pops once, at once; the result has
    * the id of that one. The timer itself is not touched. Rejects with ApiError (404) when there is no such timer.
    */
-  run(id: string, options: SetOptions = {}): Promise<Confirmed> {
-    const { idempotencyKey = this.system.uuid(), signal } = options;
-    const headers = { 'idempotency-key': idempotencyKey, ...traceHeaders() };
+  async run(id: string, options: SetOptions = {}): Promise<Confirmed> {
+    const { signal } = options;
+    const headers = { 'idempotency-key': this.keyOf(options, 'run'), ...traceHeaders() };
     const path = `${timerPath(id)}/run`;
     return this.send({ method: 'POST', path, headers, signal }, confirmedOf);
   }
 
   /** When a timer would pop if it were set now: its next five pops. Nothing is stored. */
-  preview(when: When, options: PreviewOptions = {}): Promise<Preview> {
+  async preview(when: When, options: PreviewOptions = {}): Promise<Preview> {
+    checkNames(when);
+    checkOptions(options, 'preview', previewNames);
     const { timezone, signal } = options;
     const body = { timing: timingOf(when) };
     const query = { timezone };
@@ -220,7 +241,9 @@ export class Carillon {
   }
 
   /** Cancels every timer with that tag and answers how many there were. */
-  cancelByTag(tag: string, options: CallOptions = {}): Promise<number> {
+  async cancelByTag(tag: string, options: CallOptions = {}): Promise<number> {
+    refuseUnless(typeof tag === 'string' && tag !== '', 'The tag', 'a text', tag);
+    checkOptions(options, 'cancel');
     const { signal } = options;
     const query = { tag };
     const request = { method: 'DELETE', path: '/timers', query, signal } as const;
@@ -231,6 +254,7 @@ export class Carillon {
 
   /** The timer, or null when there is none. */
   async get(id: string, options: CallOptions = {}): Promise<Timer | null> {
+    checkOptions(options, 'get');
     const { signal } = options;
     try {
       const request = { method: 'GET', path: timerPath(id), signal } as const;
@@ -242,7 +266,8 @@ export class Carillon {
   }
 
   /** How its newest callbacks went, as far as members remember; also of a timer that has ended. */
-  attempts(id: string, options: CallOptions = {}): Promise<Attempts> {
+  async attempts(id: string, options: CallOptions = {}): Promise<Attempts> {
+    checkOptions(options, 'list of attempts');
     const { signal } = options;
     const path = `${timerPath(id)}/attempts`;
     return this.send({ method: 'GET', path, signal }, ({ body }) => readAttempts(body));
@@ -253,6 +278,7 @@ export class Carillon {
     id: string,
     options: HistoryFilter & PagedOptions = {},
   ): AsyncGenerator<HistoryEntry, void, undefined> {
+    checkOptions(options, 'history', historyNames);
     const { since, until } = options;
     return this.entries(`${timerPath(id)}/history`, auditQuery({ since, until }), options);
   }
@@ -261,6 +287,7 @@ export class Carillon {
   async *audit(
     options: AuditFilter & PagedOptions = {},
   ): AsyncGenerator<HistoryChange, void, undefined> {
+    checkOptions(options, 'list of changes', auditNames);
     for await (const entry of this.entries('/audit', auditQuery(options), options)) {
       if (entry.kind === 'change') yield entry;
     }
@@ -282,6 +309,7 @@ export class Carillon {
 
   /** All timers of the cluster that fit, page by page behind the scenes. */
   list(options: ListOptions = {}): AsyncGenerator<Timer, void, undefined> {
+    checkOptions(options, 'list', listNames);
     const { pageSize, signal, onMissing } = options;
     return pages((cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
@@ -293,7 +321,8 @@ export class Carillon {
   }
 
   /** How many timers of the cluster fit; not exact: about so many, because counting them would take long. */
-  count(options: ListOptions = {}): Promise<{ count: number; exact: boolean }> {
+  async count(options: ListOptions = {}): Promise<{ count: number; exact: boolean }> {
+    checkOptions(options, 'count', listNames);
     const { signal } = options;
     const query = { ...listQuery(options), limit: '1', total: 'true' };
     const request = { method: 'GET', path: '/timers', query, signal } as const;
@@ -301,7 +330,8 @@ export class Carillon {
   }
 
   /** The view, the members and the progress of resync, as the member that answers sees them. */
-  cluster(options: CallOptions = {}): Promise<Cluster> {
+  async cluster(options: CallOptions = {}): Promise<Cluster> {
+    checkOptions(options, 'call');
     const { signal } = options;
     return this.send({ method: 'GET', path: '/cluster', signal }, ({ body }) => readCluster(body));
   }
@@ -311,18 +341,26 @@ export class Carillon {
    * other (`members` with one URL and `refresh: null`).
    */
   async drain(options: CallOptions = {}): Promise<void> {
+    checkOptions(options, 'drain');
     const { signal } = options;
     const request = { method: 'POST', path: '/cluster/drain', signal, repeatable: false } as const;
     await this.send(request, ({ body }) => new Fields(body).having('draining', 'boolean'));
   }
 
   /** Any request of the HTTP API, as it is, at the first member that answers: for requests without a method here. */
-  request(request: ApiRequest): Promise<ApiAnswer> {
+  async request(request: ApiRequest): Promise<ApiAnswer> {
+    checkRequest(request);
     return this.send(request, ({ status, headers, body }) => {
       const answer = { status, headers: new Headers([...headers]), body };
       if (request.fits?.(answer) === false) throw new StrangeAnswer(`an unfit status ${status}`);
       return answer;
     });
+  }
+
+  private keyOf(options: SetOptions, thing: string): string {
+    checkOptions(options, thing, setNames);
+    const { idempotencyKey: key } = options;
+    return key === undefined ? this.system.uuid() : headerText('idempotencyKey', key);
   }
 
   private send<T>(request: ApiRequest, read: (answer: Answer) => T): Promise<T> {
@@ -373,7 +411,7 @@ function byFetch(options: CarillonOptions): Exchange {
 }
 
 function timerPath(id: string): string {
-  return `/timers/${encodeURIComponent(id)}`;
+  return `/timers/${encodeURIComponent(checkedId(id, 'timer'))}`;
 }
 
 /** At once, unless a schema checks the data asynchronously. */
@@ -392,6 +430,6 @@ function batchOutcome(item: Fields): BatchOutcome {
 
 function listQuery(options: ListOptions): Record<string, string | undefined> {
   const { tag, tagPrefix, state, receiver, failure, order, member, role, from, to } = options;
-  const range = { from: from?.toISOString(), to: to?.toISOString() };
+  const range = { from: optionalInstant('from', from), to: optionalInstant('to', to) };
   return { tag, 'tag-prefix': tagPrefix, state, receiver, failure, order, member, role, ...range };
 }

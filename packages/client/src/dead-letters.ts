@@ -1,4 +1,6 @@
 /** Dead letters through the client. */
+import { namesOf } from '@carillon/core';
+import { callNames, checkedId, checkOptions, pagedNames } from './arguments/call-arguments.ts';
 import { ApiError, StrangeAnswer } from './errors.ts';
 import { type CallOptions, type PagedOptions, pages } from './pages.ts';
 import {
@@ -33,6 +35,7 @@ export class DeadLetters {
   }
 
   list(options: DeadLetterListOptions = {}): AsyncGenerator<DeadLetter, void, undefined> {
+    checkOptions(options, 'list of dead letters', [...filterNames, ...pagedNames]);
     const { pageSize, signal, onMissing } = options;
     return pages((cursor) => {
       const limit = pageSize === undefined ? undefined : String(pageSize);
@@ -44,7 +47,8 @@ export class DeadLetters {
   }
 
   /** How many there are, by receiver and failure. */
-  summary(options: DeadLetterFilter & CallOptions = {}): Promise<DeadLetterSummary> {
+  async summary(options: DeadLetterFilter & CallOptions = {}): Promise<DeadLetterSummary> {
+    checkOptions(options, 'summary', [...filterNames, ...callNames]);
     const { signal } = options;
     const query = filterOf(options);
     const request = { method: 'GET', path: '/dead-letters/summary', query, signal } as const;
@@ -52,19 +56,20 @@ export class DeadLetters {
   }
 
   /** Pops it again, at once. False when there is no such dead letter. */
-  redeliver(id: string, options: CallOptions = {}): Promise<boolean> {
-    const path = `/dead-letters/${encodeURIComponent(id)}/redeliver`;
-    return this.found({ method: 'POST', path, signal: options.signal });
+  async redeliver(id: string, options: CallOptions = {}): Promise<boolean> {
+    checkOptions(options, 'redelivery');
+    return this.found({ method: 'POST', path: `${pathOf(id)}/redeliver`, signal: options.signal });
   }
 
   /** Removes it for good. False when there is no such dead letter. */
-  discard(id: string, options: CallOptions = {}): Promise<boolean> {
-    const path = `/dead-letters/${encodeURIComponent(id)}`;
-    return this.found({ method: 'DELETE', path, signal: options.signal });
+  async discard(id: string, options: CallOptions = {}): Promise<boolean> {
+    checkOptions(options, 'discard');
+    return this.found({ method: 'DELETE', path: pathOf(id), signal: options.signal });
   }
 
   /** Removes all of them that match for good; how many there were. */
   async discardAll(options: DeadLetterFilter & CallOptions = {}): Promise<number> {
+    checkOptions(options, 'discard', [...filterNames, ...callNames]);
     let count = 0;
     const query = { all: 'true', ...filterOf(options) };
     for (let more = true; more; ) {
@@ -90,6 +95,12 @@ export class DeadLetters {
       throw error;
     }
   }
+}
+
+const filterNames = namesOf<DeadLetterFilter>({ tag: 1, receiver: 1, failure: 1 });
+
+function pathOf(id: string): string {
+  return `/dead-letters/${encodeURIComponent(checkedId(id, 'dead letter'))}`;
 }
 
 function filterOf({ tag, receiver, failure }: DeadLetterFilter) {

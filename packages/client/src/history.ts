@@ -1,6 +1,6 @@
 /** Entries of the history: attempts and changes that members keep on disk. */
 import { type Attempt, Fields, readAttempt } from './shapes.ts';
-import { type Instant, instantText } from './timer-spec.ts';
+import { type Instant, optionalInstant } from './timer-spec.ts';
 
 /** The parts that all entries have. */
 interface HistoryCommon {
@@ -54,8 +54,8 @@ export interface AuditFilter extends HistoryFilter {
 export function auditQuery(filter: AuditFilter) {
   const { since, until, actor, action, allNamespaces } = filter;
   return {
-    since: since === undefined ? undefined : instantText('since', since),
-    until: until === undefined ? undefined : instantText('until', until),
+    since: optionalInstant('since', since),
+    until: optionalInstant('until', until),
     actor,
     action,
     namespace: allNamespaces === true ? '*' : undefined,

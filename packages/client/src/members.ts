@@ -3,6 +3,10 @@
  * is avoided for a while. Pure: time and chance are passed in.
  */
 
+import { refuseUnless } from '@carillon/core';
+
+const example = 'http://127.0.0.1:7253';
+
 interface Member {
   readonly url: string;
   /** Named by the caller, never forgotten. */
@@ -16,6 +20,7 @@ export class Members {
 
   /** Throws TypeError for an address that is no http or https URL. */
   constructor(urls: readonly string[]) {
+    refuseUnless(Array.isArray(urls), 'members', `a list of URLs (['${example}'])`, urls);
     if (urls.length === 0) throw new TypeError('At least one member is needed, as a URL.');
     this.members = [...new Set(urls.map(baseUrl))].map((url) => ({
       url,
@@ -79,7 +84,7 @@ function baseUrl(text: string): string {
   try {
     url = new URL(text);
   } catch (cause) {
-    throw new TypeError(`A member must be a URL such as http://127.0.0.1:7253, not "${text}".`, {
+    throw new TypeError(`A member must be a URL such as ${example}, not "${text}".`, {
       cause,
     });
   }

@@ -3,6 +3,7 @@
  * use directly, because making the web's objects for each callback costs more than handling it. `receiver` wraps it for
  * all other servers.
  */
+import { refuseUnless } from '@carillon/core';
 
 export interface PlainCall {
   /** `name` in lower case; null: there is no such header. */
@@ -32,6 +33,12 @@ export interface Plain {
 
 /** The function that `receiver` returns; its core beside it. Any other function of this form will do for adapters. */
 export type Receive = ((request: Request) => Promise<Response>) & { readonly plain?: Plain };
+
+/** Throws TypeError; `adapter` is the function that was to hand it on. */
+export function checkReceive(receive: Receive, adapter: string): void {
+  const right = 'the result of receiver(…)';
+  refuseUnless(typeof receive === 'function', `The argument of ${adapter}`, right, receive);
+}
 
 export interface Pieces {
   /** False: more than allowed, and nothing is kept. */

@@ -3,6 +3,7 @@
  * drops duplicates and hands each pop to one handler. Its answer decides how the cluster goes on: 2xx ends the pop,
  * 4xx and 5xx bring it again.
  */
+import { namesOf, refuseUnknown, refuseUnless } from '@carillon/core';
 import { eventOf, type TimerEvent } from './event.ts';
 import { byName, type NamedHandler } from './payload/handlers.ts';
 import { PayloadError } from './payload/payload.ts';
@@ -47,9 +48,7 @@ export function receiver(
   options: ReceiverOptions = {},
 ): Receive {
   const plain =
-    typeof given === 'function'
-      ? plainReceiver(given, options)
-      : plainReceiver(byName(given.handlers), given);
+    typeof given === 'function' ? plainReceiver(given, options, optionNames) : namedReceiver(given);
   const receive = async (request: Request): Promise<Response> => {
     const { headers: sent } = request;
     const call = { header: (name: string) => sent.get(name), headers: () => sent };
@@ -61,7 +60,30 @@ export function receiver(
   return Object.assign(receive, { plain });
 }
 
-function plainReceiver(handler: PopHandler, options: ReceiverOptions): Plain {
+const optionNames = namesOf<ReceiverOptions>({
+  secret: 1,
+  tolerance: 1,
+  memory: 1,
+  bodyBytesMax: 1,
+  batchCountMax: 1,
+  onEvent: 1,
+  onError: 1,
+  system: 1,
+});
+
+function namedReceiver(given: NamedReceiverOptions): Plain {
+  const isObject = typeof given === 'object' && given !== null;
+  const right = 'a function that handles pops, or an object with handlers';
+  refuseUnless(isObject, 'The argument of receiver', right, given);
+  return plainReceiver(byName(given.handlers), given, ['handlers', ...optionNames]);
+}
+
+function plainReceiver(
+  handler: PopHandler,
+  options: ReceiverOptions,
+  names: readonly string[],
+): Plain {
+  refuseUnknown(options, 'receiver', names);
   const { secret, memory = new BoundedPopMemory(), system = realSystem } = options;
   const secrets = secret === undefined ? [] : [secret].flat();
   const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);

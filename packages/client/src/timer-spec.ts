@@ -1,6 +1,6 @@
 /** A timer as a caller describes it, and the JSON body it becomes. */
 import { missingDay, namesOf, parseDuration, refuseUnknown, shown } from '@carillon/core';
-import { fitting, PayloadError, payloadText } from './payload/payload.ts';
+import { checkSchema, fitting, PayloadError, payloadText } from './payload/payload.ts';
 import type { StandardSchema } from './payload/standard-schema.ts';
 
 /** Milliseconds, or a text such as `'250ms'`, `'10s'`, `'1.5m'`, `'2h'`, `'1d'`. */
@@ -82,7 +82,7 @@ export type TimerSpec<Data = unknown> = When &
  * and for members that do not go together: one of them would have no effect. The rest the cluster judges.
  */
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
-  refuseUnknown(spec, 'timer', specNames);
+  checkNames(spec);
   refuseUnknown(spec.retry ?? {}, 'timer', retryNames, 'retry.');
   refuseUnknown(spec.onFailure ?? {}, 'timer', ['uri'], 'onFailure.');
   const { uri, method, headers, timeout, batch, form, retry, onFailure, tags, factor } = spec;
@@ -110,7 +110,15 @@ export function bodyOf(spec: TimerSpec): Record<string, unknown> {
 /** The JSON of `bodyOf` for the usual spec, without an object; null: the spec has more than `in`, uri and opaque. */
 export function usualText(spec: TimerSpec): string | null {
   for (const name in spec) if (!usualNames.has(name)) return null;
-  const { in: wait, uri, opaque } = spec as { in?: unknown; uri?: unknown; opaque?: unknown };
+  const {
+    in: wait,
+    uri,
+    opaque,
+  } = (spec ?? {}) as {
+    in?: unknown;
+    uri?: unknown;
+    opaque?: unknown;
+  };
   if (typeof wait !== 'number' || typeof uri !== 'string') return null;
   if (opaque !== undefined && typeof opaque !== 'string') return null;
   const told = opaque === undefined ? '' : `,"opaque":${JSON.stringify(opaque)}`;
@@ -128,6 +136,7 @@ export function checkedBody(
 ): Record<string, unknown> | Promise<Record<string, unknown>> {
   const body = bodyOf(spec);
   if (spec.schema === undefined) return body;
+  checkSchema(spec.schema);
   // Checked as the receiver will see it: a Date is a text there, and an undefined member is missing.
   const data: unknown = JSON.parse(JSON.stringify(spec.data));
   const fits = fitting(spec.schema, { name: spec.name, data });
@@ -149,6 +158,11 @@ const otherNames = ['retry', 'onFailure', 'tags', 'factor'];
 const whenNames = [...kinds, 'timezone', ...endings];
 const specNames = [...whenNames, ...payloadNames, ...httpNames, ...otherNames];
 
+/** Throws TypeError unless these are members of a timer; one that is to be previewed may be whole. */
+export function checkNames(spec: When): void {
+  refuseUnknown(spec, 'timer', specNames);
+}
+
 /** `timing` of a body. Throws TypeError like `bodyOf`. */
 export function timingOf(spec: When): Record<string, unknown> {
   const kind = kindOf(spec);
@@ -156,7 +170,7 @@ export function timingOf(spec: When): Record<string, unknown> {
   if (kind === 'at') return { at: instantText('at', spec.at as Instant) };
   const ending = given({
     'repeat-for': spec.for === undefined ? undefined : seconds('for', spec.for),
-    until: spec.until === undefined ? undefined : instantText('until', spec.until),
+    until: optionalInstant('until', spec.until),
     count: spec.count,
     forever: spec.forever,
   });
@@ -218,7 +232,7 @@ function seconds(name: string, value: Duration): number {
   return Math.round(durationMs(name, value)) / 1000;
 }
 
-export function instantText(name: string, value: Instant): string {
+function instantText(name: string, value: Instant): string {
   const day = typeof value === 'string' ? missingDay(value) : null;
   if (day !== null) throw new TypeError(`${name} has the day ${day}, which does not exist.`);
   const isInstant = typeof value === 'string' || typeof value === 'number' || value instanceof Date;
@@ -228,6 +242,10 @@ export function instantText(name: string, value: Instant): string {
     `${name} must be a Date, milliseconds since 1970 or a text such as '2030-01-31T09:00:00Z', ` +
       `not ${shown(value)}.`,
   );
+}
+
+export function optionalInstant(name: string, value: Instant | undefined): string | undefined {
+  return value === undefined ? undefined : instantText(name, value);
 }
 
 /** Without the members that are undefined. A loop: every set comes here four times. */

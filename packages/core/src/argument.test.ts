@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { namesOf, refuseUnknown, shown } from './argument.ts';
+import { namesOf, refuseUnknown, refuseUnless, shown } from './argument.ts';
 
 const known = namesOf<{ tag: string; tagPrefix?: string }>({ tag: 1, tagPrefix: 1 });
 
@@ -18,6 +18,12 @@ describe('the names of an argument', () => {
   test.each([[{}], [{ tag: 'a' }], [{ tagPrefix: undefined, tag: 7 }]])('%j is taken', (given) => {
     expect(() => refuseUnknown(given, 'list', known)).not.toThrow();
   });
+});
+
+test('an argument of another form is refused by its name', () => {
+  expect(() => refuseUnless(true, 'fetch', 'a function', 7)).not.toThrow();
+  const sentence = 'fetch must be a function, not 7.';
+  expect(() => refuseUnless(false, 'fetch', 'a function', 7)).toThrow(new TypeError(sentence));
 });
 
 test.each<[string, unknown]>([

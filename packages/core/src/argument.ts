@@ -26,6 +26,11 @@ export function refuseUnknown(
   }
 }
 
+/** Throws TypeError with a sentence about an argument: its name, the right form, and the one given. */
+export function refuseUnless(fits: boolean, name: string, right: string, given: unknown): void {
+  if (!fits) throw new TypeError(`${name} must be ${right}, not ${shown(given)}.`);
+}
+
 /** Names of all members of a type; a missing one and one too many do not compile. */
 export function namesOf<T>(names: Readonly<Record<keyof T, 1>>): readonly string[] {
   return Object.keys(names);

@@ -1,4 +1,4 @@
-export { namesOf, refuseUnknown, shown } from './argument.ts';
+export { namesOf, refuseUnknown, refuseUnless, shown } from './argument.ts';
 export { ByteReader, ByteWriter, copyOf, MalformedError } from './bytes.ts';
 export {
   bareDefinition,

@@ -2,6 +2,7 @@
  * `@carillon/client/express`: `app.post('/callbacks', toExpress(receive))`, before any middleware that parses bodies,
  * or with `express.raw({ type: () => true })` in front: signatures are over the bytes of the body.
  */
+import { checkReceive } from '../plain.ts';
 import {
   type IncomingRequest,
   type OutgoingResponse,
@@ -22,6 +23,7 @@ type Next = (error?: unknown) => void;
 export function toExpress(
   receive: Receive,
 ): (request: ExpressRequest, response: OutgoingResponse, next: Next) => void {
+  checkReceive(receive, 'toExpress');
   const direct = toListener(receive);
   return (request, response, next) => {
     const { body } = request;

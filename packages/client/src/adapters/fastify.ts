@@ -2,6 +2,7 @@
  * `@carillon/client/fastify`: a plugin, `app.register(toFastify(receive, '/callbacks'))`. Inside the plugin bodies stay
  * as they came, because signatures are over their bytes; routes outside of it are parsed as before.
  */
+import { checkReceive } from '../plain.ts';
 import { type GivenHeaders, plainAnswer, type Receive, webAnswer } from './listener.ts';
 
 /** Any Fastify instance. Its methods have many forms; which ones are used is in `Used`. */
@@ -36,6 +37,7 @@ interface FastifyReply {
 }
 
 export function toFastify(receive: Receive, path: string): (scope: FastifyScope) => Promise<void> {
+  checkReceive(receive, 'toFastify');
   return (scope) => {
     scope.removeAllContentTypeParsers();
     const used = scope as unknown as Used;

@@ -2,7 +2,14 @@
  * `@carillon/client/node`: a receiver behind `node:http`, and behind everything that hands on its requests and answers.
  * Typed by shape, so that neither this package nor its users need the types of Node for it.
  */
-import { piecesOf, type Plain, type PlainAnswer, type PlainCall, type Receive } from '../plain.ts';
+import {
+  checkReceive,
+  piecesOf,
+  type Plain,
+  type PlainAnswer,
+  type PlainCall,
+  type Receive,
+} from '../plain.ts';
 
 export type { Receive } from '../plain.ts';
 
@@ -31,6 +38,7 @@ export interface OutgoingResponse {
 export function toListener(
   receive: Receive,
 ): (request: IncomingRequest, response: OutgoingResponse) => void {
+  checkReceive(receive, 'toListener');
   const { plain } = receive;
   return (request, response) => {
     const answered = (answer: PlainAnswer): void => write(response, answer);

@@ -2,6 +2,7 @@
  * Data of a timer as JSON. The opaque text of a timer that is set with data is `{"name": …, "data": …}`: the name says
  * which handler of a receiver the data is for, also where several pops come in one request.
  */
+import { refuseUnless } from '@carillon/core';
 import { pointerOf, type SchemaIssue, type StandardSchema } from './standard-schema.ts';
 
 /** Data that a timer cannot be set with, or that a receiver cannot hand to its handler. */
@@ -54,6 +55,13 @@ function parsed(text: string): object {
   } catch {
     return {};
   }
+}
+
+/** Throws TypeError. */
+export function checkSchema(schema: unknown): void {
+  const given = schema as Partial<StandardSchema> | null | undefined;
+  const fits = typeof given?.['~standard']?.validate === 'function';
+  refuseUnless(fits, 'schema', 'one that knows Standard Schema', schema);
 }
 
 /** The data as the schema gives it back. Throws PayloadError, or rejects with it, for data that does not fit. */
