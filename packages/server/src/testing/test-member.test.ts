@@ -108,6 +108,79 @@ describe('a member in the process of a test', () => {
     expect(times).toEqual(['00:01:00', '00:02:00', '00:03:00']);
   });
 
+  test('advances that overlap take place one after the other', async () => {
+    const member = await start();
+    const { clock } = member;
+    const begun = clock.now.getTime();
+    const passedMs = (): number => clock.now.getTime() - begun;
+    const first = clock.advance('30s').then(passedMs);
+    const refused = clock.advance('soon').catch((error: unknown) => String(error));
+    const others = [clock.advance('30s').then(passedMs), clock.advance(500).then(passedMs)];
+    expect(await Promise.all([first, ...others])).toEqual([30_000, 60_000, 60_500]);
+    expect(await refused).toContain('not "soon"');
+    expect(passedMs()).toBe(60_500);
+  });
+
+  test('advance inside a receiver is refused there and in the test, and works again behind it', async () => {
+    const refusals: string[] = [];
+    const { promise: popped, resolve } = Promise.withResolvers<void>();
+    const member: TestMember = await start({
+      receivers: {
+        'http://shop.test': async () => {
+          await member.clock.advance('1s').catch((error: unknown) => refusals.push(String(error)));
+          // Work that the receiver leaves behind may advance when the receiver has answered.
+          setTimeout(() => void member.clock.advance('1s').then(resolve), 5);
+          return new Response();
+        },
+      },
+    });
+    await set(member, { interval: 60 });
+    const sentence = 'A receiver cannot call advance: time stands still while it works.';
+    await expect(member.clock.advance('1m')).rejects.toThrow(sentence);
+    await popped;
+    expect(refusals).toEqual([expect.stringContaining(sentence)]);
+    expect(member.clock.now).toEqual(new Date('2026-01-01T00:01:01Z'));
+  });
+
+  test('of two receivers at one origin, the longest address that fits takes a callback', async () => {
+    const pops: string[] = [];
+    const noting = (name: string) => async (request: Request) => {
+      pops.push(`${name}: ${new URL(request.url).pathname}`);
+      return new Response();
+    };
+    const receivers = {
+      'http://shop.test': noting('all'),
+      'http://shop.test/orders': noting('orders'),
+    };
+    const member = await start({ receivers });
+    await set(member, { interval: 1 }, 'http://shop.test/hook');
+    await set(member, { interval: 2 }, 'http://shop.test/orders/17');
+    await member.clock.advance('3s');
+    expect(pops).toEqual(['all: /hook', 'orders: /orders/17']);
+  });
+
+  test.each<[object | null, string]>([
+    [{ receiver: {} }, 'A test member has no receiver; did you mean receivers?'],
+    [{ receivers: { 'shop.test': () => new Response() } }, 'not "shop.test".'],
+    [{ receivers: { 'http://shop.test': 7 } }, 'must be a function from Request to Response'],
+    [{ now: '2026-01-01' }, 'now must be a valid Date, not "2026-01-01".'],
+    [{ now: new Date('soon') }, 'now must be a valid Date, not an object.'],
+    [null, 'A test member needs an object (of receivers, now), not null.'],
+  ])('options %j are refused: %s', async (options, sentence) => {
+    await expect(start(options as TestMemberOptions)).rejects.toThrow(sentence);
+  });
+
+  test.each([[undefined], [null], [Number.NaN], [Infinity], [-1], [[]]])(
+    'advance by %s is refused',
+    async (duration) => {
+      const member = await start();
+      const advanced = member.clock.advance(duration as unknown as number);
+      await expect(advanced).rejects.toThrow(
+        /^Advance by milliseconds or a text such as '10m', not/,
+      );
+    },
+  );
+
   test('a duration that is none is refused', async () => {
     const member = await start();
     await expect(async () => member.clock.advance('soon')).rejects.toThrow(/such as '10m'/);

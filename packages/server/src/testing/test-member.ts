@@ -2,21 +2,29 @@
  * A member for the unit tests of its users: in this process, with a clock that moves only when told to, and receivers
  * that are plain functions. Nothing goes over a network; timers pop only inside `advance`. Depends on no test runner.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type CallbackRequest,
   type CallbackResult,
   type Callbacks,
+  namesOf,
   parseDuration,
+  refuseUnknown,
+  refuseUnless,
+  shown,
 } from '@carillon/core';
 import { settle, type VirtualClock } from '@carillon/core/testing';
 import type { ApiResponse } from '../http/message.ts';
+import { type Receive, type ReceiverOf, receiversByAddress } from './addresses.ts';
 import { type OneMember, startOne } from './one-member.ts';
 
-/** A receiver, as `receiver(…)` of the client library makes it. */
-export type Receive = (request: Request) => Response | Promise<Response>;
+export type { Receive } from './addresses.ts';
 
 export interface TestMemberOptions {
-  /** By origin, such as `http://shop.test`. Callbacks to any other origin are refused connections. */
+  /**
+   * By address: an origin such as `http://shop.test`, or with the beginning of a path, `http://shop.test/orders`. The
+   * longest one that fits takes a callback; a callback that none fits is a refused connection.
+   */
   readonly receivers?: Readonly<Record<string, Receive>>;
   /** Wall time at the start; default 2026-01-01T00:00:00Z. */
   readonly now?: Date;
@@ -26,7 +34,8 @@ export interface TestClock {
   readonly now: Date;
   /**
    * Lets time pass, with everything that falls due on the way, and waits for the receivers: milliseconds, or a text
-   * such as `'10m'`.
+   * such as `'10m'`. Calls that overlap take place one after the other. Rejects inside a receiver, where time stands
+   * still.
    */
   advance(duration: number | string): Promise<void>;
 }
@@ -44,10 +53,14 @@ const url = 'http://carillon.test';
 const turnsMax = 1000;
 
 export async function startTestMember(options: TestMemberOptions = {}): Promise<TestMember> {
-  const receivers = new FunctionReceivers(options.receivers ?? {});
+  refuseUnknown(options, 'test member', namesOf<TestMemberOptions>({ receivers: 1, now: 1 }));
+  const { now } = options;
+  const isDate = now === undefined || (now instanceof Date && !Number.isNaN(now.getTime()));
+  refuseUnless(isDate, 'now', 'a valid Date', now);
+  const receivers = new FunctionReceivers(receiversByAddress(options.receivers ?? {}));
   const one = await startOne({ callbacks: () => receivers });
   const { clock } = one;
-  clock.wallOffsetMs += (options.now?.getTime() ?? clock.wall()) - clock.wall();
+  clock.wallOffsetMs += (now?.getTime() ?? clock.wall()) - clock.wall();
   return {
     url,
     fetch: (input, init) => answer(one, new Request(input, init)),
@@ -55,16 +68,42 @@ export async function startTestMember(options: TestMemberOptions = {}): Promise<
       get now() {
         return new Date(clock.wall());
       },
-      advance: (duration) => advance(clock, receivers, durationMs(duration)),
+      advance: oneByOne((duration) => advance(clock, receivers, durationMs(duration))),
     },
     stop: () => one.stop(),
   };
 }
 
+/**
+ * Calls that overlap, each after the ones before it. A call inside a receiver is refused there and in the call of the
+ * test: a receiver that fails is tried again, and its error is not seen.
+ */
+function oneByOne(pass: TestClock['advance']): TestClock['advance'] {
+  let last: Promise<unknown> = Promise.resolve();
+  let misuse: TypeError | null = null;
+  const advanced = async (duration: number | string): Promise<void> => {
+    await pass(duration);
+    const error = misuse;
+    misuse = null;
+    if (error !== null) throw error;
+  };
+  return async (duration) => {
+    if (inReceiver.getStore()?.isWorking === true) {
+      misuse = new TypeError(
+        'A receiver cannot call advance: time stands still while it works. Call it in the test, or set a timer here.',
+      );
+      throw misuse;
+    }
+    const mine = last.then(() => advanced(duration));
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
+
 function durationMs(duration: number | string): number {
-  const ms = typeof duration === 'number' ? duration : parseDuration(duration);
-  if (ms !== null && Number.isFinite(ms) && ms >= 0) return ms;
-  throw new TypeError(`Advance by milliseconds or a text such as '10m', not ${String(duration)}.`);
+  const ms = typeof duration === 'string' ? parseDuration(duration) : duration;
+  if (typeof ms === 'number' && Number.isFinite(ms) && ms >= 0) return ms;
+  throw new TypeError(`Advance by milliseconds or a text such as '10m', not ${shown(duration)}.`);
 }
 
 async function advance(clock: VirtualClock, receivers: FunctionReceivers, byMs: number) {
@@ -101,15 +140,16 @@ async function answer({ member, clock }: OneMember, request: Request): Promise<R
   return new Response(status === 204 ? null : body, { status, headers: pairs });
 }
 
+/** Seen by the code of a receiver, and by all that it calls. */
+const inReceiver = new AsyncLocalStorage<{ isWorking: boolean }>();
+
 /** Callbacks as calls of functions. Time stands still while one of them works, so none is ever too slow. */
 class FunctionReceivers implements Callbacks {
-  private readonly byOrigin: ReadonlyMap<string, Receive>;
+  private readonly receiverOf: ReceiverOf;
   private readonly pending = new Set<Promise<void>>();
 
-  constructor(receivers: Readonly<Record<string, Receive>>) {
-    this.byOrigin = new Map(
-      Object.entries(receivers).map(([origin, receive]) => [new URL(origin).origin, receive]),
-    );
+  constructor(receiverOf: ReceiverOf) {
+    this.receiverOf = receiverOf;
   }
 
   call(request: CallbackRequest, done: (result: CallbackResult) => void): void {
@@ -133,18 +173,22 @@ class FunctionReceivers implements Callbacks {
   }
 
   private async deliver({ uri, method, headers, body }: CallbackRequest): Promise<CallbackResult> {
-    const receive = this.byOrigin.get(new URL(uri).origin);
-    if (receive === undefined) {
-      return { kind: 'no-answer', reason: 'refused', detail: 'No receiver has this origin.' };
+    const receive = this.receiverOf(uri);
+    if (receive === null) {
+      return { kind: 'no-answer', reason: 'refused', detail: 'No receiver has this address.' };
     }
+    const work = { isWorking: true };
     try {
       const text = new TextDecoder().decode(body);
       const hasBody = method !== 'GET' && method !== 'HEAD';
       const init = { method, headers: { ...headers }, body: hasBody ? text : null };
-      const { status } = await receive(new Request(uri, init));
+      const request = new Request(uri, init);
+      const { status } = await inReceiver.run(work, () => receive(request));
       return { kind: 'answer', status, retryAfterMs: null };
     } catch {
       return { kind: 'no-answer', reason: 'cut', detail: 'The receiver threw.' };
+    } finally {
+      work.isWorking = false;
     }
   }
 }
