@@ -84,6 +84,14 @@ function plainReceiver(
   names: readonly string[],
 ): Plain {
   refuseUnknown(options, 'receiver', names);
+  for (const name of ['onEvent', 'onError'] as const) {
+    const given = options[name];
+    refuseUnless(given === undefined || typeof given === 'function', name, 'a function', given);
+  }
+  for (const name of ['bodyBytesMax', 'batchCountMax'] as const) {
+    const { [name]: given = 1 } = options;
+    refuseUnless(typeof given === 'number' && given >= 1, name, 'a number from 1 on', given);
+  }
   const { secret, memory = new BoundedPopMemory(), system = realSystem } = options;
   const secrets = secret === undefined ? [] : [secret].flat();
   const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);

@@ -25,6 +25,8 @@ describe('bodyOf', () => {
   test.each([
     [{ in: '1s', uri: 'http://r/', tag: ['x'] }, 'A timer has no tag; did you mean tags?'],
     [{ in: '1s', uri: 'http://r/', retry: { maxAttempt: 3 } }, 'did you mean retry.maxAttempts?'],
+    [{ in: '1s', uri: 'http://r/', retry: null }, 'A timer needs an object as retry (of limit,'],
+    [{ in: '1s', uri: 'http://r/', onFailure: 'http://r/' }, 'needs an object as onFailure (of'],
     [{ in: '1s', uri: 'http://r/', somethingElse: 1 }, 'the names are in, every,'],
   ])('%j is refused: %s', (spec, sentence) => {
     expect(() => bodyOf(spec as TimerSpec)).toThrow(sentence);

@@ -83,9 +83,9 @@ export type TimerSpec<Data = unknown> = When &
  */
 export function bodyOf(spec: TimerSpec): Record<string, unknown> {
   checkNames(spec);
-  refuseUnknown(spec.retry ?? {}, 'timer', retryNames, 'retry.');
-  refuseUnknown(spec.onFailure ?? {}, 'timer', ['uri'], 'onFailure.');
   const { uri, method, headers, timeout, batch, form, retry, onFailure, tags, factor } = spec;
+  if (retry !== undefined) refuseUnknown(retry, 'timer', retryNames, 'retry.');
+  if (onFailure !== undefined) refuseUnknown(onFailure, 'timer', ['uri'], 'onFailure.');
   const http = given({
     uri,
     opaque: opaqueOf(spec),
