@@ -1,4 +1,4 @@
-export { namesOf, refuseUnknown, refuseUnless, shown } from './argument.ts';
+export { namesOf, refuseUnknown, refuseUnless, shown } from './slips/argument.ts';
 export { ByteReader, ByteWriter, copyOf, MalformedError } from './bytes.ts';
 export {
   bareDefinition,
@@ -55,9 +55,9 @@ export {
   type TimerId,
 } from './ids.ts';
 export { timerIdFault } from './id-fault.ts';
-export { labelSlips, type WithLabels } from './label-slips.ts';
-export { missingDay } from './missing-day.ts';
-export { nearestWord } from './nearest-word.ts';
+export { labelSlips, type WithLabels } from './slips/label-slips.ts';
+export { missingDay } from './slips/missing-day.ts';
+export { nearestWord } from './slips/nearest-word.ts';
 export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
 export {
   compareProgress,
