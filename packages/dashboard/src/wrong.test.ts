@@ -120,6 +120,34 @@ test.each([
   expect(rest).toEqual([]);
 });
 
+test('findings of the doctor that are wrong are told, once', () => {
+  const wrong = (id: string, about: string | null, says: string, weight = 'wrong') => ({
+    id,
+    weight,
+    member: about,
+    says,
+    do: 'Do this.',
+  });
+  const now = {
+    ...withMembers(member('n0'), member('n1', { reachable: false }), member('n2')),
+    unready: 'The disk is full.',
+  };
+  const found = findings(now, null, [
+    wrong('member-silent', 'n1', 'n1 is in the view and does not answer.'),
+    wrong('member-not-ready', 'n0', 'n0 takes no requests: The disk is full.'),
+    wrong('member-not-ready', 'n2', 'n2 takes no requests: The disk is full.'),
+    wrong('disk-full', 'n2', 'The disk of n2 is full: new timers are refused there.'),
+    wrong('disk-nearly-full', 'n0', 'The disk of n0 has 1 MiB of 40 MiB free.', 'look'),
+  ]);
+  expect(found.map(({ weight, says }) => `${weight}: ${says}`)).toEqual([
+    'bad: n2 takes no requests: The disk is full.',
+    'bad: The disk of n2 is full: new timers are refused there.',
+    'bad: n1 does not answer. Other replicas pop its timers meanwhile, up to 2 s late.',
+    'warn: n0 takes no requests. The disk is full.',
+  ]);
+  expect(found[0]?.link).toBe('#/doctor');
+});
+
 test('damaged disks are told, with the losses of the member that serves the page', () => {
   const members = [
     member('n0', { disk: 'mending' }),

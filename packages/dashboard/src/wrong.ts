@@ -7,7 +7,7 @@ import { hotMembers, labelLevels } from '@carillon/placement';
 import { count, counted, milliseconds } from './format.ts';
 import { clusterFigures } from './parts/cluster/cluster-figures.ts';
 import { placedMembers } from './parts/cluster/domains.ts';
-import type { DamageShape, MemberShape, Snapshot } from './parts/shapes.ts';
+import type { DamageShape, FindingShape, MemberShape, Snapshot } from './parts/shapes.ts';
 
 /** bad: promises are at risk. warn: look at it by day. note: going on by itself. */
 export type Weight = 'bad' | 'warn' | 'note';
@@ -27,10 +27,20 @@ const moreBackupsMsMax = 10_000;
 const lagMsMax = 500;
 const order: readonly Weight[] = ['bad', 'warn', 'note'];
 
-/** Worst first. `lostMs`: for how long the page has heard nothing; null while it hears. */
-export function findings(snapshot: Snapshot, lostMs: number | null): Finding[] {
+/**
+ * Worst first. `lostMs`: for how long the page has heard nothing; null while it hears. `examined`: findings of the
+ * doctor, of which those that are wrong and that the snapshot does not tell are told too.
+ */
+export function findings(
+  snapshot: Snapshot,
+  lostMs: number | null,
+  examined: readonly FindingShape[] = [],
+): Finding[] {
   const found = [
     ...aboutConnection(snapshot, lostMs),
+    ...examined
+      .filter((one) => one.weight === 'wrong' && !isToldBy(snapshot, one))
+      .map(({ says }): Finding => ({ weight: 'bad', says, link: '#/doctor' })),
     ...aboutMembers(snapshot),
     ...aboutDisks(snapshot),
     ...aboutCopies(snapshot),
@@ -49,6 +59,17 @@ function aboutConnection({ self, unready }: Snapshot, lostMs: number | null): Fi
   if (unready !== null)
     found.push({ weight: 'warn', says: `${self} takes no requests. ${unready}` });
   return found;
+}
+
+/** Whether the snapshot has the same finding of the doctor in other words. */
+function isToldBy({ self, unready, cluster }: Snapshot, { id, member }: FindingShape): boolean {
+  const about = cluster.members.find(({ name }) => name === member);
+  if (id === 'copies-missing') return cluster.repair['under-replicated'] > 0;
+  if (id === 'member-not-ready') return member === self && unready !== null;
+  if (id === 'member-silent') return about?.reachable === false;
+  if (id === 'disk-damaged') return about?.disk === 'lost';
+  if (id === 'clock-off') return Math.abs(about?.['clock-offset-ms'] ?? 0) > clockOffsetMsMax;
+  return false;
 }
 
 function aboutMembers({ cluster }: Snapshot): Finding[] {

@@ -1,12 +1,15 @@
 /** The first view: findings, counts, charts, and the table of members. */
+import { getDoctor } from '../api.ts';
 import { CallbackResults } from '../parts/cluster/callback-results.tsx';
 import { clusterFigures } from '../parts/cluster/cluster-figures.ts';
 import { count, milliseconds, percent, rate } from '../format.ts';
 import { lostMs } from '../live.ts';
+import { useLoaded } from '../loaded.ts';
 import { MemberTable } from '../parts/cluster/member-table.tsx';
 import { Panel } from '../parts/parts.tsx';
 import { PopCharts } from '../parts/charts/pop-charts.tsx';
-import type { MemberShape, Snapshot } from '../parts/shapes.ts';
+import type { DoctorShape, MemberShape, Snapshot } from '../parts/shapes.ts';
+import { mayChooseNamespace } from '../session.ts';
 import { allWell, findings } from '../wrong.ts';
 
 export function Overview({ now }: { readonly now: Snapshot }) {
@@ -25,8 +28,15 @@ export function Overview({ now }: { readonly now: Snapshot }) {
   );
 }
 
+const againMs = 10_000;
+const none: DoctorShape = { at: '', findings: [], members: [] };
+
 function Health({ now }: { readonly now: Snapshot }) {
-  const found = findings(now, lostMs.value);
+  // The doctor answers only a token for all namespaces.
+  const asks = mayChooseNamespace.value;
+  const load = (): Promise<DoctorShape> => (asks ? getDoctor() : Promise.resolve(none));
+  const { data } = useLoaded(`doctor ${asks}`, load, againMs);
+  const found = findings(now, lostMs.value, data?.findings);
   const worst = found[0]?.weight ?? 'good';
   return (
     <section class={`health ${worst}`} aria-live="polite" aria-label="What is wrong">
@@ -43,6 +53,7 @@ function Health({ now }: { readonly now: Snapshot }) {
 /** Where a link leads, in words: several of them may stand below each other. */
 function linkName(link: string): string {
   if (link.startsWith('#/dead-letters')) return 'See the dead letters';
+  if (link === '#/doctor') return 'See the advice';
   return link.startsWith('#/timers') ? 'See these timers' : 'See the topology';
 }
 

@@ -162,6 +162,54 @@ describe('carillon cluster', () => {
     expect((JSON.parse(asJson.out[0] ?? '') as { worries: string[] }).worries).toHaveLength(3);
   });
 
+  const wrong = (id: string, about: string | null, says: string, weight = 'wrong') => ({
+    id,
+    weight,
+    member: about,
+    says,
+    do: 'Do this.',
+  });
+
+  test('status tells all that the doctor calls wrong, once, and exits 1', async () => {
+    const findings = [
+      wrong('member-not-ready', 'n0', 'n0 takes no requests: The disk is full.'),
+      wrong('disk-full', 'n0', 'The disk of n0 is full: new timers are refused there.'),
+      wrong('member-silent', 'n1', 'n1 is in the view and does not answer.'),
+      wrong('copies-missing', null, '2 timers or more have fewer copies than they want.'),
+      wrong('dead-letters', null, 'A pop was given up.', 'look'),
+    ];
+    const view = viewOf([n0, { ...n1, reachable: false }], 1);
+    const script = ({ path }: Asked): Answer =>
+      path === '/doctor' ? { body: { verdict: 'wrong', findings } } : { body: view };
+    const { url } = await member(script);
+    const { code, out } = await cli(['cluster', 'status'], url);
+    const told = [
+      'No word from n1.',
+      '1 timer has fewer copies than it should.',
+      'n0 takes no requests: The disk is full.',
+      'The disk of n0 is full: new timers are refused there.',
+    ];
+    expect([code, out.slice(0, 4)]).toEqual([1, told]);
+    expect(out.join('\n')).not.toContain('is in the view');
+    expect(out.join('\n')).not.toContain('given up');
+    const asJson = await cli(['cluster', 'status', '--json'], url);
+    expect((JSON.parse(asJson.out[0] ?? '') as { worries: string[] }).worries).toEqual(told);
+  });
+
+  test('status with a token that may not ask the doctor says that the asked member is not ready', async () => {
+    const script = ({ path }: Asked): Answer => {
+      if (path === '/cluster') return { body: viewOf([n0]) };
+      if (path === '/readyz') return { status: 503, body: { detail: 'The disk is full.' } };
+      return { status: 403, body: {} };
+    };
+    const { url } = await member(script);
+    const { code, out } = await cli(['cluster', 'status'], url);
+    expect([code, out[0]]).toEqual([
+      1,
+      `The member at ${url} takes no requests: The disk is full.`,
+    ]);
+  });
+
   test('status tells of damaged disks, and the losses of the asked member', async () => {
     const damage = {
       state: 'mending',

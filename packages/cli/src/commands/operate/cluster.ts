@@ -18,9 +18,10 @@ import {
   troubleText,
 } from '../../member/callback-trouble.ts';
 import { memberNamed, memberUrl } from '../../member/cluster-member.ts';
+import { worriesOf } from '../../member/worries.ts';
 import { resync as resyncMembers } from '../../member/cluster-resync.ts';
 import { duration, type OptionKinds, parseOptions, unknownAction } from '../../options.ts';
-import { facts, jsonLine, paint, table } from '../../terminal/style.ts';
+import { facts, jsonLine, oneLine, paint, table } from '../../terminal/style.ts';
 import { arrayOf, getJson } from '../../timers/api-timer.ts';
 
 const kinds = {
@@ -39,7 +40,8 @@ export const command: Command = {
        carillon cluster resync [NAME]
 
 status   One look: members, findings, callbacks that fail, records on the move. Exit 1 when something is wrong
-         with the cluster; failing receivers are shown, but do not change the exit code.
+         with the cluster, also where only carillon doctor sees it; failing receivers are shown, but do not change the
+         exit code.
 members  Every member with its phase, timers and clock.
 drain    Makes a member hand its timers on and leave; waits until it holds none.
 resync   Makes every member, or the named one, check all its timers and move the ones that belong to other members; waits
@@ -74,8 +76,10 @@ type Flags = ConnectFlags & { readonly json: boolean };
 
 async function status(client: Carillon, flags: Flags, io: Io): Promise<number> {
   const cluster = await client.cluster({ signal: io.signal });
-  const worries = worriesOf(cluster);
-  const trouble = await callbackTrouble(client, flags, io);
+  const [worries, trouble] = await Promise.all([
+    worriesOf(cluster, client, flags, io),
+    callbackTrouble(client, flags, io),
+  ]);
   if (flags.json)
     jsonLine(io, {
       ...(await getJson(client, { path: '/cluster', needs: 'members' }, io)),
@@ -84,37 +88,6 @@ async function status(client: Carillon, flags: Flags, io: Io): Promise<number> {
     });
   else io.out(statusText(cluster, { worries, trouble }, io));
   return worries.length === 0 ? exit.done : exit.failed;
-}
-
-/** Findings that an operator should know first, a sentence each. */
-export function worriesOf({ members: all, repair }: Cluster): string[] {
-  const silent = all.filter((member) => !isHeard(member)).map(({ name }) => name);
-  const drifting = all.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs ?? 0) > 1000);
-  return [
-    ...(silent.length > 0 ? [`No word from ${silent.join(', ')}.`] : []),
-    ...drifting.map(
-      ({ name, clockOffsetMs }) =>
-        `The clock of ${name} is off by ${Math.round(clockOffsetMs ?? 0)} ms.`,
-    ),
-    ...(repair.underReplicated > 0
-      ? [`${repair.underReplicated} timers have fewer copies than they should.`]
-      : []),
-    ...all.flatMap(({ name, disk }) => diskWorry(name, disk)),
-  ];
-}
-
-function diskWorry(name: string, disk: string | null): string[] {
-  if (disk === 'mending') {
-    return [
-      `The disk of ${name} is damaged; its lost records are being fetched from other members.`,
-    ];
-  }
-  if (disk === 'lost') {
-    return [
-      `The disk of ${name} is damaged, and timers are gone: no other member has a copy of them.`,
-    ];
-  }
-  return [];
 }
 
 /** Of the member that was asked. */
@@ -145,7 +118,7 @@ function statusText(cluster: Cluster, { worries, trouble }: Found, io: Io): stri
   return [
     ...(worries.length === 0
       ? [paint(io, failing === null ? 'green' : 'yellow', well)]
-      : worries.map((worry) => paint(io, 'red', worry))),
+      : worries.map((worry) => paint(io, 'red', oneLine(worry)))),
     ...[...cluster.hot, ...labelSlips(all, labelLevels)].map((says) => paint(io, 'yellow', says)),
     facts(io, [
       ['members', membersText(all) || '-'],
