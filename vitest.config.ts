@@ -13,7 +13,7 @@ const ringEtcdFiles = [
 const ringSimulationFiles = ['packages/ring/src/simulated/*.test.ts'];
 /** Programs that are started anew for each test. */
 const programFiles = [
-  'packages/cli/src/{main,member/compile-cache}.test.ts',
+  'packages/cli/src/{main,launcher,member/compile-cache}.test.ts',
   'packages/server/src/start/system-heap.test.ts',
   'packages/ring/src/lock-fencing.test.ts',
 ];

@@ -30,10 +30,12 @@ function runSources(node) {
   const given = [
     '--conditions=source',
     '--no-warnings',
+    `--import=${new URL('./ends-with-launcher.js', import.meta.url)}`,
     at('../src/main.ts'),
     ...process.argv.slice(2),
   ];
-  const child = spawn(node, given, { stdio: 'inherit' });
+  // When this process is killed, the channel closes, and the sources end as well.
+  const child = spawn(node, given, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   // Ctrl-C reaches both processes; only the sources act on it.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
