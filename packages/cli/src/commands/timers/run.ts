@@ -33,7 +33,9 @@ ${connectUsage}`,
       return exit.done;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      io.err(oneLine(error.message));
+      const says = oneLine(error.message);
+      const { status, problem } = error;
+      io.err(flags.json ? JSON.stringify({ error: says, status, problem }) : says);
       return exit.failed;
     }
   },

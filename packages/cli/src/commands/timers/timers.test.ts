@@ -22,6 +22,9 @@ describe('run', () => {
     const detail = 'The timer was cancelled at 2026-01-01T00:00:00.000Z.';
     const { code, out, err } = await cli(['run', id], () => ({ status: 404, body: { detail } }));
     expect([code, out, err]).toEqual([1, [], [detail]]);
+    const asJson = await cli(['run', id, '--json'], () => ({ status: 404, body: { detail } }));
+    expect([asJson.code, asJson.out]).toEqual([1, []]);
+    expect(JSON.parse(asJson.err[0] ?? '')).toMatchObject({ error: detail, status: 404 });
   });
 
   test('needs one id', async () => {
