@@ -1,5 +1,6 @@
 /** Commands whose server is no member: another web server at the address, or a proxy's own page. */
 import { createServer, type Server } from 'node:http';
+import { createServer as createPlainServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { release } from './index.ts';
 import { run } from './run.ts';
@@ -52,4 +53,16 @@ describe.each(answers)('a server that answers %s', (_what, status, body) => {
     expect(io.errLines.join('\n')).toContain('answered, but not as a Carillon member does');
     expect(io.outLines).toEqual([]);
   });
+});
+
+test('a server that closes http connections may speak https, and the error says how to ask it so', async () => {
+  const server = createPlainServer((socket) => socket.once('data', () => socket.destroy()));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = `127.0.0.1:${(server.address() as { port: number }).port}`;
+  const io = recordingIo();
+  expect(await run(['list', '--server', address], io, release)).toBe(1);
+  server.close();
+  expect(io.errLines.join('\n')).toContain(`if it does, say --server https://${address}, with`);
 });

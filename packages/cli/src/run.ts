@@ -73,11 +73,7 @@ function told(error: unknown): Told {
     };
   }
   if (error instanceof UnreachableError) {
-    const isOther = error.code === 'NOT_A_MEMBER';
-    const hint = isOther
-      ? '--server names another.'
-      : 'Is a member running there? --server names another.';
-    return { error: `${error.message} ${hint}` };
+    return { error: `${error.message} ${unreachableHint(error)}` };
   }
   const text = withoutLibrary(sentenceOf(error));
   // By name: most commands need no etcd, and do not load the code for it.
@@ -86,6 +82,18 @@ function told(error: unknown): Told {
   return {
     error: (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? `${text}. ${portHint}` : text,
   };
+}
+
+function unreachableHint({ code, attempts }: UnreachableError): string {
+  if (code === 'NOT_A_MEMBER') return '--server names another.';
+  // A member with a certificate closes a connection that does not begin with TLS.
+  const closed = attempts.find(
+    ({ member, reason }) =>
+      member.startsWith('http:') && /hang up|ECONNRESET|other side closed/.test(reason),
+  );
+  if (closed === undefined) return 'Is a member running there? --server names another.';
+  const https = closed.member.replace(/^http:/, 'https:');
+  return `A member that speaks https closes such connections: if it does, say --server ${https}, with NODE_EXTRA_CA_CERTS=FILE for a private authority.`;
 }
 
 /** The library of locks names itself in its errors; a command has a name of its own. */

@@ -15,7 +15,8 @@ export const connectOptions = {
   namespace: 'text',
 } as const satisfies OptionKinds;
 
-export const connectUsage = `  --server URL     A member, or several (repeat it, or separate by commas); any member will do. HOST:PORT is http.
+export const connectUsage = `  --server URL     A member, or several (repeat it, or separate by commas); any member will do. HOST:PORT is http;
+                   members with a certificate need https://.
                    Default: $CARILLON_SERVER, else ${defaultServer}
   --token-file FILE, --token TOKEN
                    The token to send, where members ask for one. Default: $CARILLON_TOKEN, which other users of the

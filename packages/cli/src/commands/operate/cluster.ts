@@ -17,7 +17,7 @@ import {
   callbackTrouble,
   troubleText,
 } from '../../member/callback-trouble.ts';
-import { memberNamed, memberUrl } from '../../member/cluster-member.ts';
+import { memberNamed, memberUrl, shownAddress } from '../../member/cluster-member.ts';
 import { worriesOf } from '../../member/worries.ts';
 import { resync as resyncMembers } from '../../member/cluster-resync.ts';
 import { duration, type OptionKinds, parseOptions, unknownAction } from '../../options.ts';
@@ -60,7 +60,7 @@ ${connectUsage}`,
     const [action, name, extra] = operands;
     const client = connect(flags, io);
     if (action === 'status' && name === undefined) return status(client, flags, io);
-    if (action === 'members' && name === undefined) return members(client, io, flags.json);
+    if (action === 'members' && name === undefined) return members(client, flags, io);
     const limitMs = flags['no-wait'] ? 0 : duration('--limit', flags.limit ?? '10m');
     if (action === 'drain' && name !== undefined && extra === undefined) {
       return drain(client, { name, limitMs, flags }, io);
@@ -187,21 +187,24 @@ function joining({ name, reachable }: ClusterMember, { source }: Cluster): [stri
   return ['joining', `${name}: ${resyncs ? 'resync towards it is under way' : 'not ready yet'}`];
 }
 
-async function members(client: Carillon, io: Io, asJson: boolean): Promise<number> {
-  if (asJson)
+async function members(client: Carillon, flags: Flags, io: Io): Promise<number> {
+  if (flags.json)
     for (const member of arrayOf(
       await getJson(client, { path: '/cluster', needs: 'members' }, io),
       'members',
     ))
       jsonLine(io, member);
-  else io.out(memberTable((await client.cluster({ signal: io.signal })).members, io));
+  else {
+    const { members: all } = await client.cluster({ signal: io.signal });
+    io.out(memberTable(all, serversOf(flags, io), io));
+  }
   return exit.done;
 }
 
-function memberTable(all: readonly ClusterMember[], io: Io): string {
+function memberTable(all: readonly ClusterMember[], servers: readonly string[], io: Io): string {
   const rows = all.map((member) => [
     member.self ? `${member.name} *` : member.name,
-    member.address,
+    shownAddress(member, servers),
     member.phase,
     member.reachable ? 'yes' : 'no',
     member.timers === null ? '-' : String(member.timers),
