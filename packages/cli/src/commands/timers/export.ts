@@ -42,7 +42,7 @@ ${connectUsage}`,
       throw error;
     }
     const { timers, deadLetters, missing } = work;
-    const counts = { timers, deadLetters, missing: [...missing] };
+    const counts = { timers, 'dead-letters': deadLetters, missing: [...missing] };
     if (file !== undefined && flags.json) jsonLine(io, counts);
     else if (file !== undefined && missing.size === 0) io.out(summary(work, file));
     if (missing.size === 0) return exit.done;

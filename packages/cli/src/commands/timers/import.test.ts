@@ -122,6 +122,10 @@ describe('carillon export', () => {
     ]);
     const both = await cli(url, 'export', '--dead-letters');
     expect(JSON.parse(both.out[2] ?? '')).toEqual({ 'dead-letter': { id, reason: 'refused' } });
+    const counted = await cli(url, 'export', file(''), '--dead-letters', '--json');
+    expect(counted.out.map((text) => JSON.parse(text) as unknown)).toEqual([
+      { timers: 2, 'dead-letters': 1, missing: [] },
+    ]);
   });
 
   test('names the members that did not answer and exits 1', async () => {
