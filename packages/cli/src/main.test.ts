@@ -34,7 +34,9 @@ test('results go to standard output, the exit code is 0', async () => {
 test('wrong usage is one line on the error side, without colour in a pipe, and exit code 2', async () => {
   const { code, out, err } = await start(['set', '10s'], { TERM: 'xterm-256color' }).ended;
   expect([code, out]).toEqual([2, '']);
-  expect(err).toBe('carillon set: "10s" is not an http or https URL to call back.\n');
+  expect(err).toBe(
+    'carillon set: The URL to call is missing: name it last, as in npx carillon set 10s http://host/path.\n',
+  );
 });
 
 test('output that is not read to the end is no failure', async () => {

@@ -106,11 +106,11 @@ export function wholeNumber(
   );
 }
 
-/** Milliseconds, or a sentence. */
-export function duration(what: string, text: string): number {
+/** Milliseconds, or a sentence with durations that fit, `such`. */
+export function duration(what: string, text: string, such = '250ms, 10s, 1.5m or 2h'): number {
   const ms = parseDuration(text);
   if (ms !== null) return ms;
-  throw new UsageError(`${what} must be a duration such as 250ms, 10s, 1.5m or 2h, not "${text}".`);
+  throw new UsageError(`${what} must be a duration such as ${such}, not "${text}".`);
 }
 
 /** The moment that a text names; `form`: the right forms, in words. Throws UsageError, also for a day that is none. */

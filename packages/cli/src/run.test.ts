@@ -108,7 +108,7 @@ describe('carillon', () => {
   test.each<[string[], RegExp]>([
     [['export', '/no/such/folder/x.ndjson'], /there is no file or folder \/no\/such\/folder\//i],
     [['token', 'list', '--tokens', '/'], /folder, not a file/],
-    [['apply', '-f', '/no/such.yaml'], /\/no\/such\.yaml cannot be read/],
+    [['apply', '-f', '/no/such.yaml'], /\/no\/such\.yaml cannot be read: there is no file/],
     [
       ['serve', '--memory', '--name', 'a', '--members', '/no/such.yaml', '--log-level', 'silent'],
       /no file or folder \/no\/such\.yaml/,
@@ -262,7 +262,7 @@ describe('carillon set', () => {
 
   test.each<[string[], string]>([
     [[], 'Say when to call'],
-    [['10s'], 'is not an http or https URL'],
+    [['10s'], 'The URL to call is missing: name it last'],
     [['10', 'http://r/'], 'must be a duration such as'],
     [['10s', 'ftp://r/'], 'is not an http or https URL'],
     [['10s', 'http://r/', 'more'], 'Say when to call'],

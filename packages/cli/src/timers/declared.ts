@@ -120,10 +120,18 @@ function refusal(item: Json): string | null {
     if (!fits(value)) return `needs ${what} as "${key}"`;
   }
   if (item['uri'] === undefined) return 'needs a "uri" to call';
-  if (ways.filter((way) => way in item).length !== 1) return 'needs one of every, at and cron';
-  const endingCount = endings.filter((ending) => ending in item).length;
-  if ('at' in item) return endingCount === 0 ? null : `pops once and has no ${endings.join(', ')}`;
-  return endingCount === 1 ? null : `recurs and needs one of ${endings.join(', ')}`;
+  const when = ways.filter((way) => way in item);
+  if (when.length === 0) return 'needs one of every, at and cron';
+  if (when.length > 1) return tooMany(when, ways);
+  const ends = endings.filter((ending) => ending in item);
+  if ('at' in item) return ends.length === 0 ? null : `pops once and has no ${endings.join(', ')}`;
+  if (ends.length > 1) return tooMany(ends, endings);
+  return ends.length === 1 ? null : `recurs and needs one of ${endings.join(', ')}`;
+}
+
+function tooMany(given: readonly string[], some: readonly string[]): string {
+  const last = some.at(-1) ?? '';
+  return `has ${given.join(' and ')}; it may have one of ${some.slice(0, -1).join(', ')} and ${last}`;
 }
 
 /** The same in every namespace: each has numbers of its own. */

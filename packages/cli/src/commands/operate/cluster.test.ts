@@ -279,7 +279,7 @@ describe('carillon cluster', () => {
     expect([code, out]).toEqual([0, ['n1 holds no timers any more.']]);
     expect(err).toEqual([
       '2 timers left.',
-      '1 timers left.',
+      '1 timer left.',
       'Now take n1 out of the members file: until then the others wait for it.',
     ]);
     expect(leaving.asked[0]).toMatchObject({ method: 'POST', path: '/cluster/drain' });

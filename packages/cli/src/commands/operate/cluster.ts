@@ -268,7 +268,8 @@ async function waitUntilEmpty(leaving: Carillon, request: DrainRequest, io: Io):
     io.signal.throwIfAborted();
     const left = await timersLeft(leaving, io.signal);
     if (left === 0) return true;
-    if (left !== shown && !request.flags.json) io.err(`${left} timers left.`);
+    if (left !== shown && !request.flags.json)
+      io.err(left === 1 ? '1 timer left.' : `${left} timers left.`);
     shown = left;
     await sleep(pollMs);
   }

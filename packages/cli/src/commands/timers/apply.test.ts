@@ -161,7 +161,15 @@ describe('carillon apply', () => {
     ['[{ name: a, every: 10s, forever: true }]', 'The timer "a" needs a "uri"'],
     ['[{ name: a, every: 10, forever: true, uri: x }]', 'needs a duration such as 10s as "every"'],
     ['[{ name: a, every: 10s, uri: x }]', 'recurs and needs one of for, until, count, forever'],
-    ['[{ name: a, every: 10s, cron: x, uri: x }]', 'needs one of every, at and cron'],
+    [
+      '[{ name: a, every: 10s, forever: true, count: 3, uri: x }]',
+      'has count and forever; it may have one of for, until, count and forever',
+    ],
+    ['[{ name: a, uri: x }]', 'needs one of every, at and cron'],
+    [
+      '[{ name: a, every: 10s, cron: x, uri: x }]',
+      'has every and cron; it may have one of every, at and cron',
+    ],
     ['[{ name: a, at: "2099-01-01T00:00:00Z", count: 2, uri: x }]', 'pops once'],
     ['[{ name: a, evry: 10s, uri: x }]', 'has "evry", which is none of'],
     ['[{ name: a, every: 10s, forever: true, uri: x, factor: 17 }]', 'from 1 to 16 as "factor"'],
@@ -177,7 +185,7 @@ describe('carillon apply', () => {
   test.each<[string[], string]>([
     [['--prune'], '--prune needs to know the set'],
     [['more'], 'Name the file of declared timers once'],
-    [['-f', '/nowhere/x.yaml'], 'cannot be read'],
+    [['-f', '/nowhere/x.yaml'], 'cannot be read: there is no file or folder /nowhere/x.yaml'],
   ])('%j is wrong usage: %s', async (args, sentence) => {
     const { url, asked } = await member(() => notFound);
     const { code, err } = await apply(url, `[${tick}]`, ...args);

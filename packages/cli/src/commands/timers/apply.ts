@@ -91,8 +91,8 @@ ${connectUsage}`,
 };
 
 async function declaredIn(file: string, set: string | undefined): Promise<DeclaredSet> {
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`The file ${file} cannot be read.`);
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`The file ${file} cannot be read: ${sentenceOf(error)}`, { cause: error });
   });
   try {
     return readDeclared(text, set);

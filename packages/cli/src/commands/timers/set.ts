@@ -1,6 +1,7 @@
 /** `carillon set`: one timer from the command line. */
 import { readFile } from 'node:fs/promises';
 import type { Ending, RetrySpec, TimerSpec, When } from '@carillon/client';
+import { parseDuration } from '@carillon/core';
 import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import { connect, connectOptions, connectUsage } from '../../member/connect.ts';
 import {
@@ -130,6 +131,11 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
   if (uri === undefined || extra !== undefined) {
     throw new UsageError(
       'Say when to call and which URL, as in carillon set 10s http://host/path.',
+    );
+  }
+  if (second === undefined && parseDuration(uri) !== null) {
+    throw new UsageError(
+      `The URL to call is missing: name it last, as in carillon set ${uri} http://host/path.`,
     );
   }
   const isUrl = /^https?:\/\//.test(uri);
