@@ -63,7 +63,16 @@ describe('carillon token', () => {
       expect(out.join('\n')).not.toContain(token.slice(-43));
       expect(out.join('\n')).not.toContain(digest);
     }
-    expect((await cli(['list', '--tokens', join(folder, 'none')])).err.join()).toMatch(/no tokens/);
+  });
+
+  test('list and revoke of a file that was named and is not there are wrong usage; by default it may be missing', async () => {
+    const none = join(folder, 'none');
+    for (const action of [['list'], ['revoke', 'a']]) {
+      const { code, err } = await cli([...action, '--tokens', none]);
+      expect([code, err.join()]).toEqual([2, expect.stringContaining(`There is no file ${none}`)]);
+    }
+    const { code, err } = await cli(['list', '--data', folder]);
+    expect([code, err.join()]).toEqual([0, expect.stringContaining('There are no tokens in')]);
   });
 
   test('revoke takes out the named token, and fails for one that is not there', async () => {
@@ -110,7 +119,10 @@ describe('carillon token', () => {
     [['create', '--name', 'a'], /--scope with one of read, write, admin/],
     [['create', '--name', 'a', '--scope', 'root'], /--scope/],
     [['create', '--name', 'a', '--scope', 'read', '--namespace', 'A'], /--namespace/],
-    [['create', '--name', 'a', '--scope', 'read', '--expires', 'soon'], /--expires/],
+    [
+      ['create', '--name', 'a', '--scope', 'read', '--expires', 'soon'],
+      /--expires must be a duration such as 30m, 12h or 90d/,
+    ],
     [['create', '--name', 'a', '--scope', 'read', '--expires', '99999999999d'], /--expires/],
     [['create', '--name', 'a', '--scope', 'read', 'more'], /too much/],
     [['revoke'], /by their id/],
@@ -122,7 +134,7 @@ describe('carillon token', () => {
   });
 
   test('revoke of a token that is not there makes neither file nor folder', async () => {
-    const { code, err } = await cli(['revoke', 'abc', '--tokens', file]);
+    const { code, err } = await cli(['revoke', 'abc', '--data', join(folder, 'deep')]);
     expect([code, err]).toEqual([1, [expect.stringContaining('has the id abc.')]]);
     expect(existsSync(join(folder, 'deep'))).toBe(false);
   });

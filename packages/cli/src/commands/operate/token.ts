@@ -73,15 +73,27 @@ revoke   By the id that list shows. Members notice within a second or two.
     const { flags, operands } = parseOptions(args, kinds);
     const [action, ...ids] = operands;
     const file = fileOf(flags, io);
-    if (action === 'revoke' && ids.length > 0) return revoke(file, ids, flags.json, io);
+    const tokensOf = (): Promise<readonly Token[]> => tokensIn(file, flags.tokens !== undefined);
+    if (action === 'revoke' && ids.length > 0) {
+      return revoke({ file, there: await tokensOf(), ids }, flags.json, io);
+    }
     if (action === 'revoke') throw new UsageError('Name the tokens to revoke by their id.');
     if (action !== 'create' && action !== 'list') {
       throw unknownAction(action, ['create', 'list', 'revoke']);
     }
     if (ids.length > 0) throw new UsageError(`"${ids[0]}" is too much here.`);
-    return action === 'create' ? create(file, flags, io) : list(file, flags.json, io);
+    return action === 'create'
+      ? create(file, flags, io)
+      : list({ file, there: await tokensOf() }, flags.json, io);
   },
 };
+
+/** Members make no tokens by themselves, so a file where they look may be missing; a file that was named may not. */
+async function tokensIn(file: string, named: boolean): Promise<readonly Token[]> {
+  const found = await readTokens(file);
+  if (found !== null || !named) return found?.tokens ?? [];
+  throw new UsageError(`There is no file ${file}; carillon token create makes it.`);
+}
 
 /** Where members with these flags look for tokens. */
 function fileOf({ tokens, data, config }: Flags, io: Io): string {
@@ -125,7 +137,7 @@ async function create(file: string, flags: Flags, io: Io): Promise<number> {
 
 /** Throws UsageError. */
 function lasting(text: string): number {
-  const ms = duration('--expires', text);
+  const ms = duration('--expires', text, '30m, 12h or 90d');
   if (ms > 0 && ms <= lastsMsMax) return ms;
   throw new UsageError('--expires must be more than nothing and no more than 36500d.');
 }
@@ -147,11 +159,15 @@ function asked(flags: Flags): { name: string; scope: Scope; namespace: string } 
   return { name, scope, namespace };
 }
 
-async function list(file: string, asJson: boolean, io: Io): Promise<number> {
-  const tokens = (await readTokens(file))?.tokens ?? [];
-  if (asJson) for (const token of tokens) jsonLine(io, shown(token));
-  else if (tokens.length === 0) io.err(`There are no tokens in ${file}.`);
-  else io.out(table(io, ['ID', 'NAME', 'SCOPE', 'NAMESPACE', 'CREATED', 'EXPIRES'], rows(tokens)));
+interface Kept {
+  readonly file: string;
+  readonly there: readonly Token[];
+}
+
+function list({ file, there }: Kept, asJson: boolean, io: Io): number {
+  if (asJson) for (const token of there) jsonLine(io, shown(token));
+  else if (there.length === 0) io.err(`There are no tokens in ${file}.`);
+  else io.out(table(io, ['ID', 'NAME', 'SCOPE', 'NAMESPACE', 'CREATED', 'EXPIRES'], rows(there)));
   return exit.done;
 }
 
@@ -172,8 +188,11 @@ function shown({ id, name, scope, namespace, created, until }: Token): Omit<Toke
   return { id, name, scope, namespace, created, until };
 }
 
-async function revoke(file: string, ids: readonly string[], asJson: boolean, io: Io) {
-  const there = (await readTokens(file))?.tokens ?? [];
+interface Revoked extends Kept {
+  readonly ids: readonly string[];
+}
+
+async function revoke({ file, there, ids }: Revoked, asJson: boolean, io: Io): Promise<number> {
   const found = new Set(there.map(({ id }) => id).filter((id) => ids.includes(id)));
   // Nothing to take out: neither the file nor its folder comes to be.
   if (found.size > 0) {
