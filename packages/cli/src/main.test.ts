@@ -56,6 +56,7 @@ test('a member serves, says how to try it, and ends with 0 on SIGTERM', async ()
   const { child, ended, text } = start(['serve', '--memory', '--listen', '127.0.0.1:0']);
   await expect.poll(text, { timeout: 20_000 }).toContain('curl -i http://127.0.0.1:');
   const url = /curl -i (http:\/\/[\d.:]+)/.exec(text())?.[1] ?? '';
+  expect(text()).toContain(`Carillon serves at ${url}, timers`);
   expect(await (await fetch(`${url}/ping`)).text()).toBe('OK');
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
@@ -120,6 +121,30 @@ test('serve writes its log as JSON into a pipe, and as lines for people on a ter
     /^\d\d:\d\d:\d\d\.\d{3}  info   The member serves\.  listen=127/m,
   );
   expect(plain.filter((line) => line.startsWith('{'))).toEqual([]);
+});
+
+test('serve --json has one line with url and address, the port filled in, and a log beside it has none', async () => {
+  const flags = ['serve', '--memory', '--listen', '127.0.0.1:0', '--json'];
+  for (const level of ['silent', 'debug']) {
+    const { child, ended, text } = start([...flags, '--log-level', level]);
+    await vi.waitUntil(() => text().includes('"pid"'), { timeout: 20_000 });
+    child.kill('SIGTERM');
+    const { out } = await ended;
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const told = lines.filter((line) => 'url' in line);
+    expect(told).toEqual([
+      {
+        name: '127.0.0.1:0',
+        url: `http://${String(told[0]?.['address'])}`,
+        address: expect.stringMatching(/^127\.0\.0\.1:[1-9]\d+$/),
+        pid: child.pid,
+      },
+    ]);
+    expect(lines.length === 1).toBe(level === 'silent');
+  }
 });
 
 test('a member that must not start so says which command to type, as it is called here', async () => {

@@ -26,7 +26,9 @@ SIGHUP reads the members file, the tokens and the quotas of namespaces again. Th
 object a line, or on a terminal (without --json) lines for people.
 
 ${memberUsage}
-  --json                 The address as JSON once the member serves`,
+  --json                 Once the member serves, one line of JSON with name, url, address (HOST:PORT, a port of 0 filled
+                         in) and pid on standard output. Lines of the log have no url; --log-level silent leaves
+                         them out`,
   values: memberValues,
   examples: [
     'carillon serve',
@@ -45,9 +47,9 @@ ${memberUsage}
     const log = io.terminal && !json ? { writeLog: peopleLog(io) } : {};
     const running = await started({ config: loaded.config, reread, ...log }, io, end);
     if (running === null) return exit.usage;
-    if (json) jsonLine(io, { name: running.name, url: running.url, pid: process.pid });
-    else
-      io.err(welcome(running, io, loaded.config.durability === 'disk' ? loaded.config.data : null));
+    const { name, url, address } = running;
+    if (json) jsonLine(io, { name, url, address, pid: process.pid });
+    else io.err(welcome(running, loaded.config, io));
     keepCompiled();
     return untilEnded(running, ended, io);
   },
@@ -138,12 +140,13 @@ async function untilEnded(running: RunningMember, ended: Promise<number>, io: Io
   return code;
 }
 
-function welcome(running: RunningMember, io: Io, data: string | null): string {
+function welcome(running: RunningMember, config: Config, io: Io): string {
   const { name, address, url, needsToken } = running;
   const body =
     '{"timing":{"interval":2},"callback":{"http":{"uri":"http://127.0.0.1:8080/","opaque":"hello"}}}';
-  const kept = data === null ? 'in memory only' : `on disk in ${data}`;
-  const shown = name === address ? '' : ` ${name}`;
+  const kept = config.durability === 'disk' ? `on disk in ${config.data}` : 'in memory only';
+  // A name that is only the address it was told to listen at says nothing, and has a port of 0 where any will do.
+  const shown = name === address || name === config.listen ? '' : ` ${name}`;
   return [
     `${paintErr(io, 'bold', `Carillon${shown}`)} serves at ${paintErr(io, 'cyan', url)}, timers are kept ${kept}.`,
     `The dashboard is at ${paintErr(io, 'cyan', `${url}/`)}, the API reference at ${url}/docs.`,
