@@ -16,6 +16,7 @@ const contrast = ['color-contrast'];
 const long = `customer-${'0123456789'.repeat(11)}`;
 /** Letters that run from right to left, and a mark that turns everything behind it around. */
 const turned = '\u202eשלום';
+const answer = 'تعطل no stock, come back in an hour';
 const opaque = JSON.stringify({ order: 17, items: ['bell', 'rope'], note: long });
 
 async function typeCron(page: Page): Promise<void> {
@@ -39,7 +40,8 @@ describe.skipIf(executable === null)('every page in a browser', () => {
   let letter: string;
   const receiver = createServer((_, response) => {
     response.statusCode = 500;
-    response.end('no stock');
+    response.setHeader('content-type', 'text/plain; charset=utf-8');
+    response.end(answer);
   });
 
   beforeAll(async () => {
@@ -180,6 +182,27 @@ describe.skipIf(executable === null)('every page in a browser', () => {
     const row = await page.locator('tr[data-timer]').first().boundingBox();
     expect(row?.width).toBeLessThanOrEqual(390);
     await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('timers whose receivers fail and whose tags are long fit beside each other, and on a phone into a card', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await show('#/timers', 'no stock');
+    const fits = await page
+      .locator('.scroll')
+      .first()
+      .evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth);
+    expect(fits).toBe(true);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const uri = await page.locator('.uri', { hasText: long }).first().boundingBox();
+    expect(uri?.height).toBeLessThan(90);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('the words of a receiver alone stand apart in the note on its timer, not the status', async () => {
+    await show(`#/timers/${failing}`, 'The newest pop failed');
+    const note = page.locator('.health.bad p');
+    expect(await note.locator('bdi').textContent()).toBe(answer);
+    expect(await note.textContent()).toContain(`(500: ${answer}) and was given up`);
   });
 
   test('texts of users stand apart from the text around them, and long ones are clipped', async () => {

@@ -95,13 +95,12 @@ function Gone({ id }: { readonly id: string }) {
 /** A note on a timer that is tried again, or whose newest pop was given up. */
 function Failing({ timer }: { readonly timer: TimerShape }) {
   const standing = standingOf(timer);
-  const detail = timer['last-detail'];
-  const why = `${String(timer['last-outcome'])}${detail === undefined ? '' : `: ${withoutStop(detail)}`}`;
+  const why = <Why outcome={timer['last-outcome']} detail={timer['last-detail']} />;
   if (standing === 'retrying') {
     return (
       <section class="health warn" role="status">
         <p>
-          The present pop has failed {counted(timer.attempt, 'time')}, last with <bdi>{why}</bdi>.{' '}
+          The present pop has failed {counted(timer.attempt, 'time')}, last with {why}.{' '}
           {isLate(Date.parse(timer['next-attempt'] ?? ''), nowMs.value)
             ? 'The next attempt waits: a receiver that keeps failing is left alone for a while.'
             : 'It is tried again.'}
@@ -111,9 +110,7 @@ function Failing({ timer }: { readonly timer: TimerShape }) {
   }
   if (standing !== 'failing') return null;
   const says = (
-    <>
-      The newest pop failed (<bdi>{why}</bdi>) and was given up; the next one comes when it is due.
-    </>
+    <>The newest pop failed ({why}) and was given up; the next one comes when it is due.</>
   );
   const letter = timer['dead-letter'];
   if (letter !== undefined) return <GivenUp letter={letter} says={says} />;
@@ -121,6 +118,20 @@ function Failing({ timer }: { readonly timer: TimerShape }) {
     <section class="health bad" role="status">
       <p>{says} Its dead letter was sent again or dropped.</p>
     </section>
+  );
+}
+
+/** The words of the receiver alone stand apart: in another direction they would turn the status around them. */
+function Why(props: {
+  readonly outcome: TimerShape['last-outcome'];
+  readonly detail: string | undefined;
+}) {
+  const { outcome, detail } = props;
+  if (detail === undefined) return <>{String(outcome)}</>;
+  return (
+    <>
+      {outcome}: <bdi>{withoutStop(detail)}</bdi>
+    </>
   );
 }
 

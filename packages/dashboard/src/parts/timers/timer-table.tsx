@@ -54,7 +54,9 @@ function Line({ timer }: { readonly timer: TimerShape }) {
         <Tags tags={timer.tags} />
       </td>
       <td class="right number">{timer.sequence}</td>
-      <td class="dim">{timer.replicas.join(', ')}</td>
+      <td class="dim names" title={timer.replicas.join(', ')}>
+        {timer.replicas.join(', ')}
+      </td>
     </tr>
   );
 }
