@@ -36,9 +36,10 @@ const pollMs = 30_000;
 
 /**
  * Groups run one after the other: 1 unit tests and scenarios, 2 programs that only calculate, 3 real processes that
- * wait more than they work, 4 locks with short leases and clusters under load, three files at a time, 5 tests that
- * judge how late and how often callbacks come, one file at a time. `scripts/test-lanes.ts` runs groups 1 and 2, group
- * 3, and groups 4 and 5 beside each other; the last have the highest priority.
+ * wait more than they work, one file more at a time than there are processors, 4 locks with short leases and clusters
+ * under load, three files at a time, 5 tests that judge how late and how often callbacks come, one file at a time.
+ * `scripts/test-lanes.ts` runs groups 1 and 2, group 3, and groups 4 and 5 beside each other; the last have the highest
+ * priority.
  */
 const groups: readonly Group[] = [
   // Files of one project share processes and the modules loaded there, which saves half of the processor time.
@@ -46,7 +47,7 @@ const groups: readonly Group[] = [
   { order: 2, workers: cores, timeoutMs: 600_000, retry: 0, isolate: false },
   // Real processes share the machine with everything else on it, so a test that failed has a second attempt, from its
   // beginning.
-  { order: 3, workers: cores, timeoutMs: 300_000, retry: 1, isolate: true },
+  { order: 3, workers: cores + 1, timeoutMs: 300_000, retry: 1, isolate: true },
   { order: 4, workers: 3, timeoutMs: 180_000, retry: 1, isolate: true },
   { order: 5, workers: 1, timeoutMs: 180_000, retry: 1, isolate: true },
 ];

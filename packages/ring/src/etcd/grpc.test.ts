@@ -62,6 +62,9 @@ function header(raftTerm: number, ttlS = 0): Uint8Array {
 
 const put = { when: [], success: [{ put: 'a', value: '', lease: 0n }], failure: [] };
 
+/** Long enough for an answer that comes, also on a machine that is busy. */
+const answerMs = 20_000;
+
 describe('etcd client: strange answers', () => {
   test.each<[string, Answer]>([
     ['bytes that are no message', (stream) => reply(stream, [frame(Uint8Array.of(0x0f, 0xff))])],
@@ -113,7 +116,7 @@ describe('etcd client: strange answers', () => {
         { endStream: true },
       );
     });
-    await expect(client.txn(put, 300)).rejects.toMatchObject({
+    await expect(client.txn(put, answerMs)).rejects.toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('database space exceeded'),
     });
@@ -135,7 +138,7 @@ describe('etcd client: a server that is no etcd is called one', () => {
     const endpoints = [`http://127.0.0.1:${port}`];
     const client = new EtcdClient({ endpoints, clock: new SystemClock(), log: new KeptLog() });
     clients.push(client);
-    const failure = await client.txn(put, 300).catch((error: unknown) => error);
+    const failure = await client.txn(put, answerMs).catch((error: unknown) => error);
     return (failure as Error).message;
   }
 
