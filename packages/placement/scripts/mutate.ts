@@ -31,14 +31,14 @@ const mutations: readonly Mutation[] = [
   },
   {
     rule: 'labels: a domain is as strong as its members together',
-    file: 'labels/spread',
-    from: 'Math.max(own, this.#hashes.membersNearness(place, high))',
-    to: 'own',
+    file: 'labels/labelled-targets',
+    from: 'this.nearness(high ? Math.max(own, hash) : Math.min(own, hash), weight, high)',
+    to: 'this.nearness(own, weight, high)',
   },
   {
     rule: 'labels: domains keep their order when their members change',
     file: 'labels/spread',
-    from: 'return a.own < b.own;',
+    from: 'return a.rank < b.rank;',
     to: 'return a.high < b.high;',
   },
   {

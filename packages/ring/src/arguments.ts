@@ -48,6 +48,18 @@ export function checkMs(
   throw new refuse(`ring: ${name} is ${shown(ms)}; ${right} is right.`);
 }
 
+const keyLengthMax = 1024;
+
+/** Throws unless the key can be a name in etcd. */
+export function checkKey(key: unknown): void {
+  const isText = typeof key === 'string';
+  if (isText && key !== '' && key.length <= keyLengthMax && key.isWellFormed()) return;
+  const given = isText && key.length > keyLengthMax ? `one of ${key.length}` : shown(key);
+  throw new RingUsageError(
+    `ring: a key is a text of 1 to ${keyLengthMax} characters, without lone surrogates, not ${given}.`,
+  );
+}
+
 const lockNames = ['signal', 'timeoutMs', 'durable'];
 
 /** The options of `lock` and `withLock`. */

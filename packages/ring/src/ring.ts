@@ -8,7 +8,13 @@
 import type { Cancel, Clock, Log, Random } from '@carillon/core';
 import { SystemClock, SystemRandom } from '@carillon/core/system';
 import { DurableRecords } from './locks/durable.ts';
-import { checkListener, checkLockOptions, checkMemberOptions, shown } from './arguments.ts';
+import {
+  checkKey,
+  checkListener,
+  checkLockOptions,
+  checkMemberOptions,
+  shown,
+} from './arguments.ts';
 import { Emitter } from './emitter.ts';
 import {
   type LossReason,
@@ -127,7 +133,6 @@ const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const withoutMember =
   'No member was added here, and only members are given keys: call addMember first.';
 const noOptions: LockOptions = {};
-const keyLengthMax = 1024;
 /** A lease that was not given back ends a little after its TTL. */
 const takeOverSlackMs = 1000;
 /** Names of locks in one line of the log. */
@@ -376,12 +381,7 @@ export class Ring {
   }
 
   private slotOf(key: string): Slot {
-    if (typeof key !== 'string' || key === '' || key.length > keyLengthMax) {
-      const given = typeof key === 'string' ? `one of ${key.length}` : shown(key);
-      throw new RingUsageError(
-        `ring: a key is a text of 1 to ${keyLengthMax} characters, not ${given}.`,
-      );
-    }
+    checkKey(key);
     const { length } = this.slots.all;
     const index = this.placement.slotOf(key, length);
     const slot = this.slots.all[index];
