@@ -28,7 +28,7 @@ const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | 
   --of FOLDER           A is the clone in this folder, with its packages installed (this clone)
   --rounds N            how many pairs (10)
   --json                the figures for programs
-  --write               with --a-args or --b-args: a row of docs/cost.md, in place of the one with the same arguments
+  --write               but with --against: a row of docs/cost.md, in place of the one with the same arguments
 
 Prints the CPU of the member for a set (W1, 64 in flight, synced to disk) and for a pop (W3) of A and of B. The two of a
 pair take turns of 2,500 sets that are due at one instant, and their pops. Turns beside each other are compared, after
@@ -90,7 +90,8 @@ async function main(): Promise<void> {
       console.log(line(label, pairs, key));
     }
   }
-  const name = ownArgs ?? values['b-args'];
+  const bare = values['without-invariants'] ? '--without-invariants' : undefined;
+  const name = ownArgs ?? values['b-args'] ?? bare;
   if (!values.write || name === undefined) return;
   const page = join(here, 'docs/cost.md');
   await writeFile(page, withPairs(await readFile(page, 'utf8'), name, figuresOf(pairs)));
