@@ -121,16 +121,21 @@ describe('a member', () => {
   });
 });
 
-test.each([undefined, 7, '', 'x'.repeat(1025), 'a\ud800'])('%j is refused as a key', async (key) => {
-  for (const call of [
-    () => ring.lock(key as string),
-    () => ring.tryLock(key as string),
-    () => ring.unlock(key as string),
-    () => ring.ownerOf(key as string),
-  ]) {
-    expect(await refusal(call)).toMatch(/^ring: a key is a text of 1 to 1024 characters, without lone surrogates, not /);
-  }
-});
+test.each([undefined, 7, '', 'x'.repeat(1025), 'a\ud800'])(
+  '%j is refused as a key',
+  async (key) => {
+    for (const call of [
+      () => ring.lock(key as string),
+      () => ring.tryLock(key as string),
+      () => ring.unlock(key as string),
+      () => ring.ownerOf(key as string),
+    ]) {
+      expect(await refusal(call)).toMatch(
+        /^ring: a key is a text of 1 to 1024 characters, without lone surrogates, not /,
+      );
+    }
+  },
+);
 
 test('an event that does not exist, and a listener that cannot be called, are refused', async () => {
   const on = ring.on.bind(ring) as (name: unknown, listener: unknown) => unknown;
