@@ -138,6 +138,14 @@ describe('in a members file', () => {
     );
   });
 
+  test('a fault in the file is told with the name of the file', async () => {
+    writeFileSync(file, '{"members":[{"name":"a","address":"10.0.0.1","peer":"10.0.0.1:7353"}]}');
+    const config = configured({ name: 'a', 'cluster-members-file': file });
+    await expect(identify(config)).rejects.toThrow(
+      `The members file ${file}: members[0].address must be a text: host:port.`,
+    );
+  });
+
   test('another address than a taken one comes from where the taken one is from', () => {
     const inFile = configured({ name: 'a', 'cluster-members-file': 'm.json' });
     expect(otherAddressHint(inFile, 'listen')).toBe('The members file m.json names this one.');

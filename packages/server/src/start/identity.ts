@@ -35,7 +35,7 @@ export async function identify(config: Config): Promise<Identity> {
 }
 
 async function identifyInFile(config: Config, file: string): Promise<Identity> {
-  const members = parseMembers(await readFile(file, 'utf8'));
+  const members = membersIn(file, await readFile(file, 'utf8'));
   const self = members.find(({ name }) => name === config.name);
   if (self === undefined) {
     const names = members.map(({ name }) => name).join(', ');
@@ -49,6 +49,16 @@ async function identifyInFile(config: Config, file: string): Promise<Identity> {
   const { name, address, peer } = self;
   const listen = config.listen === defaultConfig.listen ? address : config.listen;
   return { name, listen, address, peerListen: config.cluster.peerListen ?? peer, peer };
+}
+
+/** Throws MembersFileError, which names the file. */
+function membersIn(file: string, text: string): ReturnType<typeof parseMembers> {
+  try {
+    return parseMembers(text);
+  } catch (cause) {
+    if (!(cause instanceof MembersFileError)) throw cause;
+    throw new MembersFileError(`The members file ${file}: ${cause.message}`, { cause });
+  }
 }
 
 /** How to give this member another address to listen at than the one of its identity. */
