@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { LongFirst } from './scripts/long-first.ts';
+import { LongFirst } from './scripts/suite/long-first.ts';
 
 const cores = availableParallelism();
 
@@ -38,8 +38,8 @@ const pollMs = 30_000;
  * Groups run one after the other: 1 unit tests and scenarios, 2 programs that only calculate, 3 real processes that
  * wait more than they work, one file more at a time than there are processors, 4 locks with short leases and clusters
  * under load, three files at a time, 5 tests that judge how late and how often callbacks come, one file at a time.
- * `scripts/test-lanes.ts` runs groups 1 and 2, group 3, and groups 4 and 5 beside each other; the last have the highest
- * priority.
+ * `scripts/suite/lanes.ts` runs groups 1 and 2, group 3, and groups 4 and 5 beside each other; the last have the
+ * highest priority.
  */
 const groups: readonly Group[] = [
   // Files of one project share processes and the modules loaded there, which saves half of the processor time.

@@ -58,3 +58,9 @@ function install(folder: string, what: string): string | null {
     return (error as { stderr?: string }).stderr ?? String(error);
   }
 }
+
+// `setup.ts` names one.
+if (import.meta.main) {
+  const named = [leastRuntime, ...runtimes].find(({ name }) => name === process.argv[2]);
+  if (named !== undefined) runtimeForTests(named);
+}

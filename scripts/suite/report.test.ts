@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failedIn, skippedIn } from './test-report.ts';
+import { failedIn, skippedIn } from './report.ts';
 
 test('skipped tests are named with their file, except the ones that need helm', () => {
   const assertionResults = [

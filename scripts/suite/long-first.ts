@@ -29,7 +29,7 @@ export const longFiles: readonly string[] = [
   'scripts/published.test.ts',
   'packages/ring/src/ring-etcd.test.ts',
   'packages/sim/src/seeds/seeds-16-30.test.ts',
-].map((file) => join(import.meta.dirname, '..', file));
+].map((file) => join(import.meta.dirname, '../..', file));
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -12,9 +12,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { buildPackages } from './release/build.ts';
-import { bundleCommand } from './release/bundled-command.ts';
-import { type FailedFile, failedIn, type Report, skippedIn } from './test-report.ts';
+import { buildNextRelease } from '../../test/e2e/support/next-release.ts';
+import { buildPackages } from '../release/build.ts';
+import { bundleCommand } from '../release/bundled-command.ts';
+import { type FailedFile, failedIn, type Report, skippedIn } from './report.ts';
 
 const clockProjects = ['ring-etcd', 'cli-lock', 'e2e-stories', 'ring-partitions', 'e2e-clock'];
 const processProjects = ['programs', 'scripts', 'examples', 'e2e', 'security-processes'];
@@ -37,7 +38,7 @@ interface Lane {
   readonly chosen: readonly string[];
 }
 
-const bundleFolder = join(import.meta.dirname, '../node_modules/.cache/carillon-command');
+const bundleFolder = join(import.meta.dirname, '../../node_modules/.cache/carillon-command');
 const inCi = (process.env['CI'] ?? '') !== '';
 const reports = mkdtempSync(join(tmpdir(), 'carillon-reports-'));
 
@@ -56,6 +57,17 @@ async function runAll(): Promise<number> {
   await buildPackages();
   // Read by `test/e2e/cli-process.ts`; tests of `packages/cli/src/main.ts` itself run the sources.
   process.env['BUNDLED_COMMAND'] = bundleCommand(bundleFolder, 'clone');
+  const next = buildNextRelease();
+  process.env['NEXT_RELEASE'] = next.program;
+  try {
+    return await runLanes();
+  } finally {
+    next.remove();
+  }
+}
+
+/** Returns the exit code. */
+async function runLanes(): Promise<number> {
   const codes = await Promise.all(lanes.map(run));
   const failedToo: boolean[] = [];
   for (const [i, lane] of lanes.entries()) {
