@@ -58,7 +58,7 @@ export { timerIdFault } from './id-fault.ts';
 export { labelSlips, type WithLabels } from './slips/label-slips.ts';
 export { missingDay } from './slips/missing-day.ts';
 export { nearestWord } from './slips/nearest-word.ts';
-export { KeyedNumbering, type Numbering, openNumbering } from './numbering.ts';
+export { KeyedNumbering, type Numbering, OpenNumbering } from './numbering.ts';
 export {
   compareProgress,
   decodeRecord,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hex16 } from './ids.ts';
-import { KeyedNumbering, openNumbering } from './numbering.ts';
+import { KeyedNumbering, OpenNumbering } from './numbering.ts';
 
 const halves = fc.record({
   hi: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -22,7 +22,7 @@ const keyed = new KeyedNumbering(1, keyOf);
 
 describe.each([
   ['with a key', keyed],
-  ['without a key', openNumbering],
+  ['without a key', new OpenNumbering()],
 ])('%s', (_, numbering) => {
   test('numbers come back from either side, and halves stay unsigned', () => {
     fc.assert(
@@ -63,6 +63,6 @@ test('with a key, knowledge of some numbers tells nothing of others', () => {
 });
 
 test('without a key the mapping never changes: ids that were given out depend on it', () => {
-  const { hi, lo } = openNumbering.inside('team-a', { hi: 0, lo: 0 });
+  const { hi, lo } = new OpenNumbering().inside('team-a', { hi: 0, lo: 0 });
   expect(hex16(hi, lo)).toBe('fc22fb0c97f73266');
 });

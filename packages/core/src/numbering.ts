@@ -22,11 +22,21 @@ const plain = 'default';
 const knownMax = 1024;
 
 /** Without a key: XOR with bits that follow from the name of the namespace. */
-export const openNumbering: Numbering = {
-  inside: shift,
-  outside: shift,
-  fingerprint: 0,
-};
+export class OpenNumbering implements Numbering {
+  readonly fingerprint = 0;
+  private readonly known = new Map<string, Halves>();
+
+  inside(namespace: string, { hi, lo }: Halves): Halves {
+    if (namespace === plain) return { hi, lo };
+    const by = remembered(this.known, namespace, () => shiftOf(namespace));
+    return { hi: (hi ^ by.hi) >>> 0, lo: (lo ^ by.lo) >>> 0 };
+  }
+
+  /** XOR is its own inverse. */
+  outside(namespace: string, number: Halves): Halves {
+    return this.inside(namespace, number);
+  }
+}
 
 export class KeyedNumbering implements Numbering {
   readonly fingerprint: number;
@@ -55,15 +65,8 @@ export class KeyedNumbering implements Numbering {
   }
 }
 
-const knownShifts = new Map<string, Halves>();
-
-function shift(namespace: string, { hi, lo }: Halves): Halves {
-  if (namespace === plain) return { hi, lo };
-  const by = remembered(knownShifts, namespace, () => ({
-    hi: hash(namespace, 0x9e3779b9),
-    lo: hash(namespace, 0x85ebca6b),
-  }));
-  return { hi: (hi ^ by.hi) >>> 0, lo: (lo ^ by.lo) >>> 0 };
+function shiftOf(namespace: string): Halves {
+  return { hi: hash(namespace, 0x9e3779b9), lo: hash(namespace, 0x85ebca6b) };
 }
 
 function remembered<T>(known: Map<string, T>, namespace: string, make: () => T): T {

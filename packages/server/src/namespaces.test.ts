@@ -4,7 +4,7 @@
  */
 import {
   formatTimerId,
-  openNumbering,
+  OpenNumbering,
   parseTimerId,
   State,
   type TimerRecord,
@@ -14,6 +14,7 @@ import type { ApiResponse } from './http/message.ts';
 import { defaultConfig } from './config/config.ts';
 import { header, type OneMember, startOne, timerBody } from './testing/one-member.ts';
 
+const open = new OpenNumbering();
 const theirs = { 'carillon-namespace': 'team-a' };
 const ours = { 'carillon-namespace': 'team-b' };
 /** The id of a timer that never existed. */
@@ -109,8 +110,8 @@ describe.each(byId)('%s of an id of another namespace', (method, path, given) =>
     for (const each of [timer, letter]) {
       const id = parseTimerId(each);
       if (id === null) throw new Error('It is an id.');
-      const inside = openNumbering.inside('team-a', id);
-      const made = formatTimerId({ ...id, ...openNumbering.outside('team-b', inside) });
+      const inside = open.inside('team-a', id);
+      const made = formatTimerId({ ...id, ...open.outside('team-b', inside) });
       const answer = await send(method, path(made), given, ours);
       expect(recordsOf('team-a')).toEqual(before);
       expect(answer.body).not.toContain('ding');
@@ -194,7 +195,7 @@ describe('lists and everything at once', () => {
 
   test('a key whose number another namespace took on purpose gives nothing of theirs away', async () => {
     const kept = before.find(({ state }) => state === State.live);
-    const free = openNumbering.outside('team-b', kept ?? { hi: 0, lo: 0 });
+    const free = open.outside('team-b', kept ?? { hi: 0, lo: 0 });
     // Theirs goes, ours takes the number that the key leads to; then they use the key again.
     await world.clock.advance(defaultConfig.idempotencyRetentionMs + 3_600_000);
     expect(recordsOf('team-a').filter(({ state }) => state === State.live)).toEqual([]);
@@ -259,7 +260,7 @@ describe('a new timer', () => {
     );
     const taken = parseTimerId(String(plain));
     if (taken === null) throw new Error('It is an id.');
-    const next = openNumbering.outside('team-b', { hi: taken.hi, lo: taken.lo + 1 });
+    const next = open.outside('team-b', { hi: taken.hi, lo: taken.lo + 1 });
     const made = formatTimerId({ ...next, bloomHi: 0, bloomLo: 0, factor: 1 });
     expect((await send('PUT', `/timers/${made}`, timerBody(60), ours)).status).toBe(200);
     const answer = await send('POST', '/timers', timerBody(60), {});

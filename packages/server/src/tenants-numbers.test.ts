@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import {
   hex16,
   NumberSource,
-  openNumbering,
+  OpenNumbering,
   parseHex16,
   parseTimerId,
   State,
@@ -22,6 +22,7 @@ import type { ApiResponse } from './http/message.ts';
 import { header, type OneMember, startOne, timerBody } from './testing/one-member.ts';
 import { testToken } from './testing/tokens.ts';
 
+const open = new OpenNumbering();
 const victim = testToken(1, { namespace: 'team-a' });
 const tenants = {
   'team-b': testToken(2, { namespace: 'team-b' }),
@@ -118,8 +119,8 @@ function aimsOf({ ids, cursor, wallMs }: Property, namespace: string, member: nu
   const source = new NumberSource(wallMs - 1);
   const foreseen = Array.from({ length: 5 }, () => source.next(wallMs, member));
   const known = [...seen, ...foreseen, ...digests, parseHex16(cursor) ?? { hi: 0, lo: 0 }];
-  const mapped = known.map((number) => openNumbering.inside('team-a', number));
-  const aimed = [...known, ...mapped].map((each) => openNumbering.outside(namespace, each));
+  const mapped = known.map((number) => open.inside('team-a', number));
+  const aimed = [...known, ...mapped].map((each) => open.outside(namespace, each));
   const numbers = [...known, ...aimed].map(({ hi, lo }) => hex16(hi, lo));
   return [...ids, ...numbers.map((number) => `${number}-1`)];
 }

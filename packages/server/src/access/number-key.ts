@@ -3,7 +3,7 @@
  * all members and for as long as the cluster lives, because journals hold numbers that follow from it. Pure.
  */
 import { createHmac } from 'node:crypto';
-import { KeyedNumbering, type Numbering, openNumbering } from '@carillon/core';
+import { KeyedNumbering, type Numbering, OpenNumbering } from '@carillon/core';
 
 const keyBytes = 32;
 const keyForm = /^[0-9a-f]{64}$/;
@@ -21,7 +21,7 @@ export function isNumberKey(value: unknown): value is string {
 
 /** null: without a key. */
 export function numberingOf(key: string | null): Numbering {
-  if (key === null) return openNumbering;
+  if (key === null) return new OpenNumbering();
   const secret = Buffer.from(key, 'hex');
   const bytes = (purpose: string): Buffer => createHmac('sha256', secret).update(purpose).digest();
   // 0 is for no key.

@@ -1,11 +1,11 @@
-import { openNumbering } from '@carillon/core';
+import { OpenNumbering } from '@carillon/core';
 import { expect, test } from 'vitest';
 import { memberOf } from '../testing/quiet-members.ts';
 import { View } from '../cluster/view/view.ts';
 import { ClientIds } from './client-ids.ts';
 
 const view = new View({ source: 'test', revision: 1, members: [memberOf('a')] });
-const ids = new ClientIds(openNumbering, () => view);
+const ids = new ClientIds(new OpenNumbering(), () => view);
 
 test.each([
   { ms: 0, handle: 0, rank: 0 },

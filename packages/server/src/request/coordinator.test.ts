@@ -1,4 +1,4 @@
-import { openNumbering, parseTimerId, State, type TimerId, type TimerRecord } from '@carillon/core';
+import { OpenNumbering, parseTimerId, State, type TimerId, type TimerRecord } from '@carillon/core';
 import { describe, expect, it } from 'vitest';
 import { QuietMembers } from '../testing/quiet-members.ts';
 import { definitionOf, recordOf } from '../testing/records.ts';
@@ -46,7 +46,7 @@ describe('a cancel', () => {
 
   it('by another namespace succeeds and changes nothing', async () => {
     const { all, id } = await withTimer();
-    const same = { ...id, ...openNumbering.outside('other', id) };
+    const same = { ...id, ...new OpenNumbering().outside('other', id) };
     const { copies } = await all.until(all.of('a').coordinator.cancel('other', same));
     expect(copies).toEqual({ have: 2, wanted: 2 });
     expect(statesOf(all, id)).toEqual([State.live, State.live]);

@@ -1,4 +1,4 @@
-import { openNumbering } from '@carillon/core';
+import { OpenNumbering } from '@carillon/core';
 import { settle, VirtualClock } from '@carillon/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { View } from '../cluster/view/view.ts';
@@ -74,7 +74,7 @@ function clusterOf(names: readonly string[], silent: readonly string[] = []) {
     self,
     peers: { send, silent: () => false } as unknown as Peers,
     view,
-    ids: new ClientIds(openNumbering, view),
+    ids: new ClientIds(new OpenNumbering(), view),
     instant: () => ({ nowMs: clock.now(), wallMs: clock.wall() }),
     history: new History({ attemptCountMax: 1, timerCountMax: 1 }),
     historyLog: logs.get(self) ?? null,

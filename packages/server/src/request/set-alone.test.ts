@@ -1,4 +1,4 @@
-import { openNumbering, type TimerRecord } from '@carillon/core';
+import { OpenNumbering, type TimerRecord } from '@carillon/core';
 import { expect, it } from 'vitest';
 import { View } from '../cluster/view/view.ts';
 import type { Entry } from '../history/entry.ts';
@@ -32,7 +32,7 @@ function world(isTaken = false) {
       },
       sync: (done) => syncs.push(done),
     },
-    ids: new ClientIds(openNumbering, () => view),
+    ids: new ClientIds(new OpenNumbering(), () => view),
     historyLog: { note: (entry: Entry) => notes.push(entry) },
     instant: () => ({ nowMs: 0, wallMs: 1000 }),
   });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CarillonError, openNumbering, parseTimerId, type TimerId } from '@carillon/core';
+import { CarillonError, OpenNumbering, parseTimerId, type TimerId } from '@carillon/core';
 import { describe, expect, it, vi } from 'vitest';
 import { QuietMembers } from '../testing/quiet-members.ts';
 import { definitionOf } from '../testing/records.ts';
@@ -105,7 +105,7 @@ describe('a timer that is replaced', () => {
   it('of another namespace is not found by its number', async () => {
     const all = await QuietMembers.start(['a', 'b', 'c']);
     const id = idIn(await all.until(all.of('a').sets.set(requestOf())));
-    const same = { ...id, ...openNumbering.outside('other', id) };
+    const same = { ...id, ...new OpenNumbering().outside('other', id) };
     const other = { ...replaceOf(same, 'second'), namespace: 'other' };
     const outcome = await all.until(all.of('b').sets.set(other));
     expect(outcome).toMatchObject({ ok: false, error: { code: 'not_found' } });

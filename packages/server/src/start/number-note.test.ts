@@ -1,4 +1,4 @@
-import { openNumbering } from '@carillon/core';
+import { OpenNumbering } from '@carillon/core';
 import { MemoryDisk } from '@carillon/core/testing';
 import { expect, test } from 'vitest';
 import { numberingOf } from '../access/number-key.ts';
@@ -16,7 +16,7 @@ async function noteBy(numbering: typeof keyed): Promise<string[]> {
 
 test.each([
   ['with a key', keyed],
-  ['without one', openNumbering],
+  ['without one', new OpenNumbering()],
 ])(
   'a folder takes the numbering of its first start %s, and the same one again',
   async (_, given) => {
@@ -34,13 +34,13 @@ test('a folder that was written with a key takes neither another nor none, and t
   expect(start(other)).toThrow(StartError);
   expect(start(other)).toThrow(/has another "number-key": .* Bring back the tokens file/);
   expect(start(other)).toThrow(`remove the file ${names[0]}`);
-  expect(start(openNumbering)).toThrow(/has no "number-key": /);
+  expect(start(new OpenNumbering())).toThrow(/has no "number-key": /);
 });
 
 test('a folder that was written without a key goes on without one, with a warning', async () => {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (message: string) => warnings.push(message) };
-  const settled = settleNumbering(await noteBy(openNumbering), keyed, log);
-  expect(settled).toEqual({ numbering: openNumbering, noted: true });
+  const settled = settleNumbering(await noteBy(new OpenNumbering()), keyed, log);
+  expect(settled).toEqual({ numbering: new OpenNumbering(), noted: true });
   expect(warnings).toEqual([expect.stringMatching(/is not used.*docs\/security\.md/)]);
 });

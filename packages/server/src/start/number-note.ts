@@ -4,7 +4,7 @@
  * with another key a member would know the timers of all namespaces but `default` by wrong ids.
  */
 import { readdir } from 'node:fs/promises';
-import { type Disk, type Log, type Numbering, openNumbering } from '@carillon/core';
+import { type Disk, type Log, type Numbering, OpenNumbering } from '@carillon/core';
 import { StartError } from '../access/start-rule.ts';
 import type { Config } from '../config/config.ts';
 
@@ -28,12 +28,12 @@ export function settleNumbering(names: readonly string[], given: Numbering, log:
   const note = names.find((name) => name.startsWith(prefix));
   if (note === undefined) return { numbering: given, noted: false };
   if (note === noteOf(given)) return { numbering: given, noted: true };
-  if (note === noteOf(openNumbering)) {
+  if (note === noteOf(new OpenNumbering())) {
     log.warn(
       'The "number-key" of the tokens file is not used: this data folder was written without one. docs/security.md says how to begin to use the key.',
       { event: 'number-key-unused' },
     );
-    return { numbering: openNumbering, noted: true };
+    return { numbering: new OpenNumbering(), noted: true };
   }
   const has = given.fingerprint === 0 ? 'no "number-key"' : 'another "number-key"';
   throw new StartError(

@@ -5,7 +5,7 @@
 import {
   type CarillonError,
   NumberSource,
-  openNumbering,
+  OpenNumbering,
   type TimerRecord,
   VersionClock,
 } from '@carillon/core';
@@ -116,7 +116,7 @@ class QuietMember {
       ...parts,
       hedges: new Deadlines(clock, hedgeMs),
       view: () => cluster.view,
-      ids: new ClientIds(openNumbering, () => cluster.view),
+      ids: new ClientIds(new OpenNumbering(), () => cluster.view),
       metrics,
       versions,
       numbers: new NumberSource(0),

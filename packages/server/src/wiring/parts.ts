@@ -2,7 +2,7 @@
  * The parts of a member, connected: each part declares its needs, and they are met here. The parts know nothing of
  * the phases of a member; `member.ts` starts, drains and stops them.
  */
-import { NumberSource, openNumbering, State, VersionClock, type TimerRecord } from '@carillon/core';
+import { NumberSource, OpenNumbering, State, VersionClock, type TimerRecord } from '@carillon/core';
 import { Signers } from '../callback/signers.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { DiskCare } from '../cluster/disk/disk-care.ts';
@@ -91,7 +91,7 @@ export class Parts {
       },
       (hi, lo) => this.store.rangeOf(hi, lo),
     );
-    this.ids = new ClientIds(options.numbering ?? openNumbering, () => this.cluster.view);
+    this.ids = new ClientIds(options.numbering ?? new OpenNumbering(), () => this.cluster.view);
     this.quotas = options.quotas ?? new QuotaTable(options.config);
     this.historyLog = createHistory(this);
     this.telemetry = createTelemetry(this);
