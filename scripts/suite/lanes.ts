@@ -3,9 +3,8 @@
  * locks last, and runs almost nothing at a time. The other two use the processors that it leaves idle, at the lowest
  * priority, so that they make no member late: `processes` has tests of real processes, which wait more than they work,
  * and `calculate` has all others, which work while real processes wait. A file that failed is run once more when the
- * lanes are done, alone: a machine that is slow for everybody makes tests with sockets late. `npm run unit -- FILE`
- * runs one file without lanes. With CI set a skipped test is a failure, but for the tools that neither Debian nor npm
- * has.
+ * lanes are done, alone: a busy machine makes tests with sockets late. `npm run unit -- FILE` runs one file without
+ * lanes. With CI set a skipped test is a failure, but for the tools that neither Debian nor npm has.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

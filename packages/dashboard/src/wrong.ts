@@ -29,7 +29,7 @@ const order: readonly Weight[] = ['bad', 'warn', 'note'];
 
 /**
  * Worst first. `lostMs`: for how long the page has heard nothing; null while it hears. `examined`: findings of the
- * doctor, of which those that are wrong and that the snapshot does not tell are told too.
+ * doctor, of which the wrong ones that the snapshot does not tell are told too.
  */
 export function findings(
   snapshot: Snapshot,

@@ -21,7 +21,7 @@ const help = `npm run sim -- [options]
   --trace           every event of the runs
   --timers A,B,…    only these timers of the plan, by number
   --faults A,B,…    only these faults of the plan, by number
-  --broken VARIANT  break the members on purpose, to see that somebody notices
+  --broken VARIANT  break the members on purpose, to see that a checker notices
   --help            this
 
 The same seed is the same run, event for event. Ends with 0 when every promise was kept, with 1 when one was broken, with 2 when an

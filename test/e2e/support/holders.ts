@@ -108,7 +108,7 @@ export async function whereabouts(
     const agreed = copies.every(({ replicas }) => replicas.toSorted().join() === names.join());
     if (copies.length !== factor || !agreed) {
       const lists = copies.map(({ name, replicas }) => `${name} [${replicas.join()}]`);
-      wrong.push(`${number} is at ${lists.join(' ') || 'nobody'}`);
+      wrong.push(`${number} is at ${lists.join(' ') || 'no member'}`);
     }
   }
   return { primaryOf, wrong };

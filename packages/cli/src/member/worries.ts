@@ -1,5 +1,5 @@
 /**
- * Findings that `cluster status` puts first: those of the members' own view, and what the doctor calls wrong. Where the
+ * Findings that `cluster status` puts first: findings of the members' own view, and wrong ones of the doctor. Where the
  * doctor may not be asked (a token for one namespace, a member of an earlier release), readiness stands in for it.
  */
 import { ApiError, type Carillon, type Cluster, UnreachableError } from '@carillon/client';

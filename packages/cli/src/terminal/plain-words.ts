@@ -88,9 +88,9 @@ function withoutGrpc(text: string): string {
   const colon = method === -1 ? -1 : text.indexOf(': ', method);
   if (colon === -1) return text;
   const rest = text.slice(colon + 2);
-  const whom = text.slice(0, method).replace('etcd ', 'etcd at ');
-  if (!rest.startsWith(stream)) return `${whom}: ${rest}`;
-  return `${whom} does not answer${rest.slice(stream.length).replace(causedBy, ' (')}`;
+  const asked = text.slice(0, method).replace('etcd ', 'etcd at ');
+  if (!rest.startsWith(stream)) return `${asked}: ${rest}`;
+  return `${asked} does not answer${rest.slice(stream.length).replace(causedBy, ' (')}`;
 }
 
 /** Whether a file that the command line names is not there, or is not one that this user can open. */

@@ -65,7 +65,7 @@ interface Known {
 const wrongRate: Rate = { perSecond: 1, burst: 20 };
 const namespaceHeader = 'carillon-namespace';
 const challenge = 'Bearer realm="carillon"';
-const everybody: Caller = {
+const tokenless: Caller = {
   auth: false,
   scope: 'admin',
   name: null,
@@ -158,8 +158,8 @@ export class Access {
   }
 
   private anybody(request: ApiRequest): Caller {
-    if (this.limits === null) return everybody;
-    return { ...everybody, key: networkOf(request.remote ?? '') };
+    if (this.limits === null) return tokenless;
+    return { ...tokenless, key: networkOf(request.remote ?? '') };
   }
 
   private authenticate(request: ApiRequest): Caller | AccessRefusal {

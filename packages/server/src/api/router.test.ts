@@ -373,7 +373,7 @@ describe('operating', () => {
 
   test('a drain that is refused says so, and is not in the audit', async () => {
     const { ask, service } = testApi();
-    service.drained = Promise.reject(new CarillonError('conflict', 'There is nobody else.'));
+    service.drained = Promise.reject(new CarillonError('conflict', 'There is no other member.'));
     expect((await ask('POST', '/cluster/drain')).status).toBe(409);
     expect(service.calls).toEqual([{ name: 'drain', argument: null }]);
   });

@@ -76,7 +76,7 @@ export class ClusterState {
 
   /**
    * Whether a record may be with another member than the view says, as far as this member can tell: the view is new,
-   * or not everybody's, or a member has records that are on their way.
+   * or other members go by another one, or a member has records that are on their way.
    */
   get isUnsettled(): boolean {
     const { clock, membership } = this.parts;

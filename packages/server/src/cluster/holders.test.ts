@@ -61,7 +61,7 @@ test('a member that is alone knows of no others, whatever a list names', () => {
   expect(holdersOf({ isAlone: true }).othersOf(record)).toEqual([]);
 });
 
-const everybody = names.filter((name) => name !== self);
+const others = names.filter((name) => name !== self);
 
 interface Asking extends Partial<HoldersParts> {
   readonly replicas?: readonly string[];
@@ -73,10 +73,10 @@ const differ = { viewsDiffer: true, isViewShared: false };
 test.each<[string, Asking, readonly string[]]>([
   ['the list is right: its other replicas', {}, [backup]],
   ['the list has a stand-in too: all of it', { replicas: ranks.slice(0, 3) }, [backup, next]],
-  ['the pop fell due long ago: everybody', { widely: true }, everybody],
-  ['views differ: everybody', { state: differ }, everybody],
-  ['this member is not listed: everybody', { self: next }, names.filter((n) => n !== next)],
-  ['the list is of another view: everybody', { replicas: [self, next] }, everybody],
+  ['the pop fell due long ago: all others', { widely: true }, others],
+  ['views differ: all others', { state: differ }, others],
+  ['this member is not listed: all others', { self: next }, names.filter((n) => n !== next)],
+  ['the list is of another view: all others', { replicas: [self, next] }, others],
   ['alone: no member', { isAlone: true, state: differ, widely: true }, []],
 ])('asked before a pop; %s', (_, asking, expected) => {
   const { replicas = record.replicas, widely = false, ...parts } = asking;

@@ -10,7 +10,7 @@ import type { Repair } from './repair.ts';
 import { desiredReplicas, otherHolders } from './view/desired.ts';
 import type { Rejoining } from './view/rejoining.ts';
 
-const nobody: readonly string[] = [];
+const none: readonly string[] = [];
 
 export interface HoldersParts {
   readonly self: string;
@@ -45,13 +45,13 @@ export class Holders {
    */
   othersOf(record: TimerRecord, widely = false): readonly string[] {
     const { self, isAlone, membership } = this.parts;
-    return isAlone ? nobody : otherHolders(membership.view, record, self, widely);
+    return isAlone ? none : otherHolders(membership.view, record, self, widely);
   }
 
   /** The members to ask before a pop; `widely`: all that may hold the record. */
   askedOf(record: TimerRecord, widely: boolean): readonly string[] {
     const { isAlone, state } = this.parts;
-    if (isAlone) return nobody;
+    if (isAlone) return none;
     const strange = state.viewsDiffer || this.givesAway(record) || this.isOfAnotherView(record);
     return this.othersOf(record, widely || strange);
   }
@@ -83,7 +83,7 @@ export class Holders {
     // A pop that fell due before the start has probably been made: wait until another member can say so.
     if (slept && repair?.presence.acquainted === false) return true;
     if (slept && this.mayLackMembers()) return true;
-    const listed = stale ? (replica()?.store.replicasOf(handle) ?? nobody) : nobody;
+    const listed = stale ? (replica()?.store.replicasOf(handle) ?? none) : none;
     if (rejoining.awaits(membership.view, listed)) return true;
     return repair?.doubts(handle) ?? false;
   }

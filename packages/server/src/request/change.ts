@@ -18,7 +18,7 @@ import {
 } from '@carillon/core';
 import { desiredReplicas } from '../cluster/view/desired.ts';
 import type { ClientIds } from './client-ids.ts';
-import { everybody } from './everybody.ts';
+import { membersAsked } from './members-asked.ts';
 import type { View } from '../cluster/view/view.ts';
 import type { Peers } from '../replication/peers.ts';
 import { type ReadParts, readNewest } from '../replication/read.ts';
@@ -215,7 +215,7 @@ export class RecordChanges {
     };
     readNewest(parts, id, this.usual(id), (newest, isUnsettled) => {
       if (newest !== null || !(isUnsettled || parts.isUnsettled())) done(newest);
-      else readNewest(parts, id, everybody(parts), again);
+      else readNewest(parts, id, membersAsked(parts), again);
     });
   }
 

@@ -27,7 +27,7 @@ import type {
 import type { Metrics } from '../metrics/metrics.ts';
 import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
 import { type AttemptsParts, gatherAttempts } from './attempts.ts';
-import { everybody, membersOf } from './everybody.ts';
+import { membersAsked, membersOf } from './members-asked.ts';
 import { lastDetails } from './last-details.ts';
 import { listEverywhere } from '../replication/lists/list.ts';
 import type { SearchParts } from '../replication/lists/search-range.ts';
@@ -197,7 +197,7 @@ export class Coordinator implements TimerService {
       after: ids.readPlace(namespace, query.cursor),
       wantTotal,
     };
-    const found = await searchEverywhere(this.parts, search, this.everybody());
+    const found = await searchEverywhere(this.parts, search, this.membersAsked());
     return {
       items: await this.views(found.records, await this.details(namespace, found.records)),
       cursor: ids.place(namespace, found.cursor),
@@ -219,7 +219,7 @@ export class Coordinator implements TimerService {
       limit: 0,
       cursor: null,
     });
-    const { groups, missing } = await tallyEverywhere(this.parts, ask, this.everybody());
+    const { groups, missing } = await tallyEverywhere(this.parts, ask, this.membersAsked());
     const { nowMs, wallMs } = this.steady();
     const wall = (ms: number): number => Math.round(ms - nowMs + wallMs);
     return {
@@ -236,7 +236,7 @@ export class Coordinator implements TimerService {
 
   async attempts(namespace: string, id: TimerId): Promise<AttemptsView> {
     const number = this.parts.ids.number(namespace, id);
-    const gathered = await gatherAttempts(this.parts, namespace, number, this.everybody());
+    const gathered = await gatherAttempts(this.parts, namespace, number, this.membersAsked());
     return { ...gathered, missing: this.membersOf(gathered.missing) };
   }
 
@@ -372,7 +372,7 @@ export class Coordinator implements TimerService {
   }
 
   private async records(query: RecordQuery): Promise<Page<TimerRecord>> {
-    const names = this.everybody();
+    const names = this.membersAsked();
     const { records, cursor, missing } = await listEverywhere(this.parts, askOf(query), names);
     return { items: records, cursor, missing: this.membersOf(missing) };
   }
@@ -381,15 +381,15 @@ export class Coordinator implements TimerService {
     namespace: string,
     records: readonly TimerRecord[],
   ): Promise<ReadonlyMap<string, string>> {
-    return lastDetails(this.parts, namespace, records, this.everybody());
+    return lastDetails(this.parts, namespace, records, this.membersAsked());
   }
 
   private membersOf(names: readonly string[]): readonly string[] {
     return membersOf(this.parts, names);
   }
 
-  private everybody(): readonly string[] {
-    return everybody(this.parts);
+  private membersAsked(): readonly string[] {
+    return membersAsked(this.parts);
   }
 }
 

@@ -11,7 +11,7 @@ import type { History } from '../pop/outcome/history.ts';
 import type { Peers } from '../replication/peers.ts';
 import { failureOf, outcomeWord } from '../timer/attempt.ts';
 import { badCursor, type ClientIds } from './client-ids.ts';
-import { everybody, type EverybodyParts, membersOf } from './everybody.ts';
+import { membersAsked, type MembersAskedParts, membersOf } from './members-asked.ts';
 import {
   aheadCount,
   atOf,
@@ -23,7 +23,7 @@ import {
 import { noteChange, type NotingParts } from './noting.ts';
 import type { HistoryEntryView, HistoryQuery, HistoryService, Page } from './service.ts';
 
-export interface HistoryParts extends EverybodyParts, NotingParts {
+export interface HistoryParts extends MembersAskedParts, NotingParts {
   readonly peers: Peers | null;
   readonly history: History;
   readonly historyLog: HistoryLog | null;
@@ -48,7 +48,7 @@ export class GatheredHistory implements HistoryService {
   }
 
   async eraseAnswers(namespace: string, actor = ''): Promise<readonly string[]> {
-    const names = everybody(this.parts);
+    const names = membersAsked(this.parts);
     const done = await Promise.all(names.map((name) => this.eraseAt(name, namespace)));
     this.noteWhole('erase', namespace, actor);
     return membersOf(
@@ -93,7 +93,7 @@ export class GatheredHistory implements HistoryService {
     base: Omit<HistoryAsk, 'before'>,
     reached: ReadonlyMap<string, Reach>,
   ): Promise<Map<string, HistoryRead | null>> {
-    const names = everybody(this.parts).filter((name) => {
+    const names = membersAsked(this.parts).filter((name) => {
       const reach = reached.get(name);
       return reach === undefined || isSpot(reach);
     });

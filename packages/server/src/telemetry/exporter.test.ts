@@ -97,7 +97,7 @@ describe('an exporter', () => {
     expect(otlp.spans).toHaveLength(38);
   });
 
-  it('makes one request at a time with a pause between two, and drops what finds no room', async () => {
+  it('makes one request at a time with a pause between two, and drops spans without room', async () => {
     const { clock, otlp, counts, exporter, add } = exporterOf();
     exporter.start();
     add(1000);

@@ -54,7 +54,7 @@ export class ComeAndGo implements Checker {
     const holders = [...copies.keys()];
     const missing = wanted.filter((name) => !copies.has(name));
     const extra = holders.filter((name) => !wanted.includes(name));
-    const says = `"${opaqueOf(operation)}" (${id}) should be at ${wanted.join(', ')} and is at ${holders.join(', ') || 'nobody'}`;
+    const says = `"${opaqueOf(operation)}" (${id}) should be at ${wanted.join(', ')} and is at ${holders.join(', ') || 'no member'}`;
     if (missing.length > 0 || extra.length > 0) return judge.violate('P8', `${says}.`);
     const [first, ...rest] = [...copies.values()];
     if (first === undefined) return;

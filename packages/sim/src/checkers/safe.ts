@@ -38,7 +38,7 @@ export class Safe implements Checker {
     if (this.isComplete(operation, holders)) return;
     judge.violate(
       'P1',
-      `"${opaqueOf(operation)}" (${id}) was acknowledged with ${operation.have} copies, but ${holders.length === 0 ? 'nobody' : `only ${holders.join(', ')}`} has it.`,
+      `"${opaqueOf(operation)}" (${id}) was acknowledged with ${operation.have} copies, but ${holders.length === 0 ? 'no member' : `only ${holders.join(', ')}`} has it.`,
     );
   }
 

@@ -132,7 +132,7 @@ test('the cluster is looked at once a second, however many listen', async () => 
   expect(scene.asked).toBe(21);
 });
 
-test('while nobody listens and nothing pops, every five seconds, and no second is missing', async () => {
+test('without a listener and without a pop, every five seconds, and no second is missing', async () => {
   const scene = new Scene(true);
   await scene.pass(28);
   expect(scene.asked).toBeLessThanOrEqual(7);
@@ -142,7 +142,7 @@ test('while nobody listens and nothing pops, every five seconds, and no second i
   );
 });
 
-test('pops after a quiet time are shared among the seconds in which nobody looked', async () => {
+test('pops after a quiet time are shared among the seconds without a look', async () => {
   const scene = new Scene(true);
   await scene.pass(30);
   const asked = scene.asked;

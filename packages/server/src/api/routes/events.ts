@@ -2,8 +2,8 @@
  * `GET /events`: the state of this member and its cluster as server-sent events, one snapshot a second, for the
  * dashboard.
  *
- * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen. While nobody listens
- *     and no member pops, every five seconds: the seconds in between are alike.
+ * E1  The cluster is looked at, and a snapshot written down, once a second, however many listen. While there is no
+ *     listener and no member pops, every five seconds: the seconds in between are alike.
  * E2  A listener whose token is no longer accepted is told nothing more.
  * E3  No more than `listenerCountMax` listen at once, and half as many with tokens for one namespace; one that does not
  *     keep up is cut.

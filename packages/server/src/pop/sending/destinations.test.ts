@@ -225,7 +225,7 @@ describe('Destinations: one dead receiver does not hold up the others (P4)', () 
 describe('Destinations: until when a receiver made calls wait', () => {
   const to = (uri: string) => ({ uri, split: splitUri(uri), namespace: 'default' });
 
-  it('a receiver that answers, or that nobody has called, has made none wait', async () => {
+  it('a receiver that answers, or was never called, has made no call wait', async () => {
     const rig = new Rig(() => 200);
     expect(rig.destinations.delayedUntilMs(to(live))).toBe(Number.NEGATIVE_INFINITY);
     rig.call(live, 5);
