@@ -22,7 +22,7 @@ import { endWords } from '../parts/timers/end-words.ts';
 import { standingOf } from '../parts/timers/timer-table.tsx';
 import { Tags } from '../parts/timers/tags.tsx';
 import { TimerActions } from './timer-actions.tsx';
-import { turns } from '../parts/timers/skew.ts';
+import { skewsOf } from '../parts/timers/skew.ts';
 
 export function Timer({ id }: { readonly id: string }) {
   const last = useRef<TimerShape | null>(null);
@@ -255,7 +255,7 @@ function Replicas({ timer }: { readonly timer: TimerShape }) {
           </tr>
         </thead>
         <tbody>
-          {turns(timer).map(({ member, role, skewMs }) => (
+          {skewsOf(timer).map(({ member, role, skewMs }) => (
             <tr key={member}>
               <td>
                 <a href={`#/topology/${encodeURIComponent(member)}`}>{member}</a>

@@ -4,7 +4,7 @@ import { compileTopology } from '../place.ts';
 import { tree } from '../regular-tree.ts';
 import { hashNumber, mixBlock } from './hash.ts';
 import { lanesOver } from './lanes.ts';
-import { turn } from './ranker.ts';
+import { rotate } from './ranker.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -21,12 +21,12 @@ describe('four hashes at a time', () => {
           count: fc.nat(),
         }),
         ({ hi, lo, seeds, start, count }) => {
-          const lanes = lanesOver(Int32Array.from(seeds, turn), seeds.length);
+          const lanes = lanesOver(Int32Array.from(seeds, rotate), seeds.length);
           const from = start % (seeds.length - 3);
           const size = 4 + (count % (seeds.length - from - 3));
           const range = seeds.slice(from, from + size);
           const scores = range.map((seed) => hashNumber(hi, lo, seed));
-          const key = [turn(mixBlock(lo)), mixBlock(hi)] as const;
+          const key = [rotate(mixBlock(lo)), mixBlock(hi)] as const;
           expect(lanes?.highest(from, size, ...key)).toBe(scores.indexOf(Math.max(...scores)));
           const whole = Array.from(lanes?.out.subarray(0, size) ?? [], (one) => one >>> 0);
           expect(whole).toEqual(scores);
@@ -41,9 +41,9 @@ describe('four hashes at a time', () => {
 
   test('fit into more than one page of memory', () => {
     const seeds = Int32Array.from({ length: 40_000 }, (_, i) => Math.imul(i + 1, 0x9e3779b1));
-    const lanes = lanesOver(seeds.map(turn), 1000);
+    const lanes = lanesOver(seeds.map(rotate), 1000);
     const scores = Array.from(seeds.subarray(39_000), (seed) => hashNumber(1, 2, seed));
-    const offset = lanes?.highest(39_000, 1000, turn(mixBlock(2)), mixBlock(1));
+    const offset = lanes?.highest(39_000, 1000, rotate(mixBlock(2)), mixBlock(1));
     expect(offset).toBe(scores.indexOf(Math.max(...scores)));
   });
 

@@ -35,7 +35,7 @@ type Exported = (...given: readonly number[]) => number;
 /** Compiled once; null: this engine has no lanes. */
 let module: object | null | undefined;
 
-/** Lanes over these seeds (turned, as the ranker has them); null: not on this platform. */
+/** Lanes over these seeds (rotated, as the ranker has them); null: not on this platform. */
 export function lanesOver(seeds: Int32Array, rangeMax: number): Lanes | null {
   const { WebAssembly, document } = globalThis as Platform;
   // Pages forbid compiling as a rule, and a refusal is reported there: they have the plain loops.

@@ -39,8 +39,8 @@ export class Ranker {
   /** The flipped score of each of `order`. */
   readonly #best: Int32Array;
   readonly #seeds: Int32Array;
-  /** The seeds turned as the first step of the hash turns them: x ^ y turned is x turned ^ y turned. */
-  readonly #turned: Int32Array;
+  /** The seeds rotated as the first step of the hash rotates them: x ^ y rotated is x rotated ^ y rotated. */
+  readonly #rotated: Int32Array;
   readonly #weights: Float64Array;
   readonly #hash: Hash | null;
   readonly #scores: Int32Array;
@@ -64,12 +64,12 @@ export class Ranker {
   #hi = 0;
   #lo = 0;
   #mixedHi = 0;
-  /** The lower half of the key, turned like the seeds. */
-  #turnedLo = 0;
+  /** The lower half of the key, rotated like the seeds. */
+  #rotatedLo = 0;
 
   constructor(input: RankerInput) {
     this.#seeds = input.seeds;
-    this.#turned = input.seeds.map(turn);
+    this.#rotated = input.seeds.map(rotate);
     this.#weights = input.weights;
     this.#hash = input.hash;
     this.#rangeMax = input.rangeMax;
@@ -91,9 +91,9 @@ export class Ranker {
     this.#hi = hi;
     this.#lo = lo;
     this.#mixedHi = mixBlock(hi);
-    this.#turnedLo = turn(mixBlock(lo));
+    this.#rotatedLo = rotate(mixBlock(lo));
     if (++this.#numbersRead === lanesAfter && this.#rangeMax >= lanesRangeMin) {
-      this.#lanes = lanesOver(this.#turned, this.#rangeMax);
+      this.#lanes = lanesOver(this.#rotated, this.#rangeMax);
     }
   }
 
@@ -176,8 +176,8 @@ export class Ranker {
 
   /** The single best of a range, by unsigned scores: one operation less for each candidate. */
   #scanHighest(start: number, count: number): void {
-    const turned = this.#turned;
-    const first = this.#turnedLo;
+    const rotated = this.#rotated;
+    const first = this.#rotatedLo;
     const second = this.#mixedHi;
     const lanes = this.#lanes;
     if (lanes !== null && count >= lanesRangeMin) {
@@ -190,7 +190,7 @@ export class Ranker {
     let best = 0;
     let at = start;
     for (let i = start; i < end; i++) {
-      const score = hashTurned(turned[i] as number, first, second) >>> 0;
+      const score = hashRotated(rotated[i] as number, first, second) >>> 0;
       const better = -Number(score > best);
       best = (best ^ ((best ^ score) & better)) >>> 0;
       at ^= (at ^ i) & better;
@@ -202,14 +202,14 @@ export class Ranker {
   /** The lowest of a range: ~x reverses the order. */
   #scanLowest(start: number, count: number): void {
     const reverse = ~flip;
-    const turned = this.#turned;
-    const first = this.#turnedLo;
+    const rotated = this.#rotated;
+    const first = this.#rotatedLo;
     const second = this.#mixedHi;
     const end = start + count;
     let best = -0x8000_0000;
     let at = start;
     for (let i = start; i < end; i++) {
-      const score = hashTurned(turned[i] as number, first, second) ^ reverse;
+      const score = hashRotated(rotated[i] as number, first, second) ^ reverse;
       // All ones or all zeros instead of a branch: a processor guesses it wrong too often in short ranges.
       const better = -Number(score > best);
       best ^= (best ^ score) & better;
@@ -226,10 +226,10 @@ export class Ranker {
    */
   #scan(start: number, count: number, k: number): void {
     const likely = this.#likelyScore(count, k);
-    const turned = this.#turned;
+    const rotated = this.#rotated;
     const scores = this.#scores;
     const likelyAt = this.#likelyAt;
-    const first = this.#turnedLo;
+    const first = this.#rotatedLo;
     const second = this.#mixedHi;
     const lanes = this.#lanes;
     let found = 0;
@@ -238,7 +238,7 @@ export class Ranker {
       found = this.#setAside(lanes, start, count, likely);
     } else {
       for (let i = start; i < end; i++) {
-        const open = hashOpen(turned[i] as number, first, second);
+        const open = hashOpen(rotated[i] as number, first, second);
         scores[found] = open;
         likelyAt[found] = i;
         found += Number(open >>> 0 >= likely);
@@ -258,7 +258,7 @@ export class Ranker {
     const scores = this.#scores;
     const likelyAt = this.#likelyAt;
     const { out } = lanes;
-    lanes.hashes(start, count, this.#turnedLo, this.#mixedHi);
+    lanes.hashes(start, count, this.#rotatedLo, this.#mixedHi);
     let found = 0;
     for (let i = 0; i < count; i++) {
       const open = out[i] as number;
@@ -416,7 +416,11 @@ export class Ranker {
       }
     } else {
       for (let i = 0; i < count; i++) {
-        scores[i] = scoreTurned(this.#turned[start + i] as number, this.#turnedLo, this.#mixedHi);
+        scores[i] = scoreRotated(
+          this.#rotated[start + i] as number,
+          this.#rotatedLo,
+          this.#mixedHi,
+        );
       }
     }
   }
@@ -438,17 +442,17 @@ export class Ranker {
  * The rotation of each round of the hash. A rotation of x ^ y is that of x ^ that of y, so the first round, of a seed
  * and the lower half of the key, needs none for each candidate: both come rotated.
  */
-export function turn(block: number): number {
+export function rotate(block: number): number {
   return (block << 13) | (block >>> 19);
 }
 
 /**
  * MurmurHash3 of a number whose two blocks are mixed already, without its last step: the upper half is that of the
- * hash. Seed and lower half are turned.
+ * hash. Seed and lower half are rotated.
  */
 function hashOpen(seed: number, lo: number, hi: number): number {
   let h = ((Math.imul(seed ^ lo, 5) + c3) | 0) ^ hi;
-  h = ((Math.imul(turn(h), 5) + c3) | 0) ^ 8;
+  h = ((Math.imul(rotate(h), 5) + c3) | 0) ^ 8;
   h = Math.imul(h ^ (h >>> 16), f1);
   return Math.imul(h ^ (h >>> 13), f2);
 }
@@ -458,15 +462,15 @@ function closed(open: number): number {
   return open ^ (open >>> 16) ^ flip;
 }
 
-/** The whole hash, signed, of a turned seed and a turned lower half. Where the time of a lookup goes. */
-function hashTurned(seed: number, lo: number, hi: number): number {
+/** The whole hash, signed, of a rotated seed and a rotated lower half. Where the time of a lookup goes. */
+function hashRotated(seed: number, lo: number, hi: number): number {
   const open = hashOpen(seed, lo, hi);
   return open ^ (open >>> 16);
 }
 
 /** The same as a score, flipped (R3). */
-export function scoreTurned(seed: number, lo: number, hi: number): number {
-  return hashTurned(seed, lo, hi) ^ flip;
+export function scoreRotated(seed: number, lo: number, hi: number): number {
+  return hashRotated(seed, lo, hi) ^ flip;
 }
 
 /** `value`, or the next free one upwards (after 2³² − 1 comes 0), which is then taken. */

@@ -11,7 +11,7 @@ import { PlacementError } from '../errors.ts';
 import { checkCount, checkIterable, record, refuseUnknownFields, show } from '../input.ts';
 import { compareNames, type Hash, hashText, mixBlock, murmur3 } from './hash.ts';
 import { type Key, readKey } from './key.ts';
-import { Ranker, raiseUntilFree, scoreTurned, turn } from './ranker.ts';
+import { Ranker, raiseUntilFree, rotate, scoreRotated } from './ranker.ts';
 
 /** Part of every view: members with another id here would place keys differently. */
 export const algorithm = 'carillon-placement-1';
@@ -83,7 +83,7 @@ export class Targets implements Placer {
   readonly #roles: Roles;
   /** Index into `names` of each position; positions are sorted by weight, then name. */
   readonly #nameOf: Int32Array;
-  readonly #turnedSeeds: Int32Array;
+  readonly #rotatedSeeds: Int32Array;
   /** Two picks of equally weighted targets by number, the case of the timer cluster, have their own loop. */
   readonly #simple: boolean;
 
@@ -102,7 +102,7 @@ export class Targets implements Placer {
     this.#roles = options.roles ?? 'chronos';
     this.#nameOf = Int32Array.from(positions);
     const positionSeeds = Int32Array.from(positions, (i) => this.seeds[i] as number);
-    this.#turnedSeeds = positionSeeds.map(turn);
+    this.#rotatedSeeds = positionSeeds.map(rotate);
     const weights = Float64Array.from(positions, weightAt);
     this.#simple =
       options.hash === undefined && this.#roles === 'chronos' && weights[0] === weights.at(-1);
@@ -156,16 +156,16 @@ export class Targets implements Placer {
 
   /** One pass for the lowest and the highest score. */
   #pickTwo(hi: number, lo: number, count: number, out: Picks): number {
-    const seeds = this.#turnedSeeds;
+    const seeds = this.#rotatedSeeds;
     const size = seeds.length;
-    const first = turn(mixBlock(lo));
+    const first = rotate(mixBlock(lo));
     const second = mixBlock(hi);
     let lowest = 0x7fff_ffff;
     let highest = -0x8000_0000;
     let lowestAt = 0;
     let highestAt = 0;
     for (let i = 0; i < size; i++) {
-      const score = scoreTurned(seeds[i] as number, first, second);
+      const score = scoreRotated(seeds[i] as number, first, second);
       if (score <= lowest) {
         lowest = score;
         lowestAt = i;
@@ -183,16 +183,16 @@ export class Targets implements Placer {
 
   /** The same without branches: faster while the extremes still change often, slower after that. */
   #pickTwoOfFew(hi: number, lo: number, count: number, out: Picks): number {
-    const seeds = this.#turnedSeeds;
+    const seeds = this.#rotatedSeeds;
     const size = seeds.length;
-    const first = turn(mixBlock(lo));
+    const first = rotate(mixBlock(lo));
     const second = mixBlock(hi);
     let lowest = 0x7fff_ffff;
     let highest = -0x8000_0000;
     let lowestAt = 0;
     let highestAt = 0;
     for (let i = 0; i < size; i++) {
-      const score = scoreTurned(seeds[i] as number, first, second);
+      const score = scoreRotated(seeds[i] as number, first, second);
       const lower = -Number(score <= lowest);
       const higher = -Number(score >= highest);
       lowest ^= (lowest ^ score) & lower;

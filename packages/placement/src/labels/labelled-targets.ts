@@ -20,7 +20,7 @@
 import { TextBlocks, compareNames, mixBlock } from '../flat/hash.ts';
 import { checkCount } from '../input.ts';
 import { logOf, logOfHash } from '../flat/logarithm.ts';
-import { scoreTurned, turn } from '../flat/ranker.ts';
+import { rotate, scoreRotated } from '../flat/ranker.ts';
 import type { Picks, Placer } from '../flat/rendezvous.ts';
 import type { Domain } from './members.ts';
 import { type Hashes, type Place, Spread } from './spread.ts';
@@ -43,7 +43,7 @@ export class LabelledTargets implements Placer, Hashes {
   readonly #list: Int32Array;
   #isText = false;
   #mixedHi = 0;
-  #turnedLo = 0;
+  #rotatedLo = 0;
 
   constructor(domain: Domain) {
     const layout: Layout = { seeds: [], weights: [], names: [], depth: 0 };
@@ -62,7 +62,7 @@ export class LabelledTargets implements Placer, Hashes {
   pick(hi: number, lo: number, count: number, out: Picks): number {
     this.#isText = false;
     this.#mixedHi = mixBlock(hi);
-    this.#turnedLo = turn(mixBlock(lo));
+    this.#rotatedLo = rotate(mixBlock(lo));
     return this.#pick(count, out);
   }
 
@@ -75,7 +75,7 @@ export class LabelledTargets implements Placer, Hashes {
   /** The hash of the key under a seed, flipped. */
   hash(seed: number): number {
     if (this.#isText) return this.#blocks.hash(seed) ^ flip;
-    return scoreTurned(turn(seed), this.#turnedLo, this.#mixedHi);
+    return scoreRotated(rotate(seed), this.#rotatedLo, this.#mixedHi);
   }
 
   /** How near the lowest (`high` false) or the highest end a hash of some weight is: below zero, higher is nearer. */

@@ -67,7 +67,7 @@ export class Spread {
     if (!some) this.#toEach(parent, copies, primary);
     else if (primary) this.#toSome(order, copies, strength);
     else this.#toHighest(order, copies);
-    this.#sort(order, (a, b) => this.#turn(a) > this.#turn(b));
+    this.#sort(order, (a, b) => this.#precedence(a) > this.#precedence(b));
     return Math.min(copies, order.length);
   }
 
@@ -127,7 +127,7 @@ export class Spread {
   }
 
   /** The order in which places are served: the primary's, then from the highest down, places without copies last. */
-  #turn(place: Place): number {
+  #precedence(place: Place): number {
     if (place === this.#primary) return 1;
     return place.copies > 0 ? place.high : Number.NEGATIVE_INFINITY;
   }

@@ -31,7 +31,7 @@ export interface PresenceParts {
   readonly onChange: () => void;
   /** The peer was heard for the first time. */
   readonly onMet: (name: string) => void;
-  /** The peer runs anew and may have missed messages. */
+  /** The peer runs anew: messages to its process of before may be lost. */
   readonly onRestart: (name: string) => void;
   /** No other member was heard since then; now one is that ran on meanwhile, and may have gone on without this one. */
   readonly onReunited: (aloneSinceMs: number) => void;

@@ -40,7 +40,7 @@ export interface RetentionParts {
 /** Without a place for its event a letter stays for so long. */
 const againMs = 10_000;
 /** Each further replica waits so much longer: longer than members take to look for letters that are over. */
-const turnMs = 20_000;
+const skewMs = 20_000;
 /** Letters looked at in one turn. */
 const sliceLength = 500;
 /** Letters dropped for their number in one go; more are left to the next. */
@@ -62,7 +62,7 @@ export class LetterRetention {
   /** The alarm of a letter rang. */
   over(record: TimerRecord): void {
     const { clock, store, alarm } = this.parts;
-    const atMs = Math.max(alarm(record), this.sinceMs + this.positionOf(record) * turnMs);
+    const atMs = Math.max(alarm(record), this.sinceMs + this.positionOf(record) * skewMs);
     const handle = store.find(record.hi, record.lo);
     if (clock.now() < atMs) return store.arm(handle, atMs);
     // In case that the event finds no place, or this member stops being a replica meanwhile.
@@ -104,25 +104,28 @@ export class LetterRetention {
       this.isSweeping = false;
       // By number where two became letters at once, so that all members choose the same.
       letters.sort((a, b) => a.dueMs - b.dueMs || a.hi - b.hi || a.lo - b.lo);
-      const turns = new Map<number, Position[]>();
+      const byPosition = new Map<number, Position[]>();
       for (const { hi, lo } of letters.slice(0, count)) {
         const record = store.get(hi, lo);
         if (record?.state !== State.dead) continue;
         const position = this.positionOf(record);
         if (position === 0) this.drop(record);
-        else gather(turns, position, { hi, lo });
+        else gather(byPosition, position, { hi, lo });
       }
-      if (turns.size > 0) this.takeTurns(namespace, turns);
+      if (byPosition.size > 0) this.dropInOrder(namespace, byPosition);
     });
   }
 
   /** Drops letters by position, later than the replicas before this one would. */
-  private takeTurns(namespace: string, turns: ReadonlyMap<number, readonly Position[]>): void {
+  private dropInOrder(
+    namespace: string,
+    byPosition: ReadonlyMap<number, readonly Position[]>,
+  ): void {
     const { clock, store } = this.parts;
-    const last = Math.max(...turns.keys());
+    const last = Math.max(...byPosition.keys());
     this.waiting.add(namespace);
-    for (const [position, letters] of turns) {
-      clock.at(clock.now() + position * turnMs, () => {
+    for (const [position, letters] of byPosition) {
+      clock.at(clock.now() + position * skewMs, () => {
         if (position === last) this.waiting.delete(namespace);
         const there = letters.flatMap(({ hi, lo }) => store.get(hi, lo) ?? []);
         const dead = there.filter(({ state }) => state === State.dead);
@@ -164,8 +167,8 @@ export class LetterRetention {
   }
 }
 
-function gather(turns: Map<number, Position[]>, position: number, letter: Position): void {
-  const known = turns.get(position);
-  if (known === undefined) turns.set(position, [letter]);
+function gather(byPosition: Map<number, Position[]>, position: number, letter: Position): void {
+  const known = byPosition.get(position);
+  if (known === undefined) byPosition.set(position, [letter]);
   else known.push(letter);
 }

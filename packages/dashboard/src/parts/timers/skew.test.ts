@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TimerShape } from '../shapes.ts';
-import { turns } from './skew.ts';
+import { skewsOf } from './skew.ts';
 
 const timer: TimerShape = {
   id: '0d1e1d1ab81140010000204080102040-3',
@@ -19,7 +19,7 @@ const timer: TimerShape = {
 };
 
 test('replicas pop one after the other: 20 s and three replicas give 0, 2 and 4 s', () => {
-  expect(turns(timer)).toEqual([
+  expect(skewsOf(timer)).toEqual([
     { member: 'a', role: 'primary', skewMs: 0 },
     { member: 'b', role: 'backup 1', skewMs: 2000 },
     { member: 'c', role: 'backup 2', skewMs: 4000 },
@@ -28,7 +28,7 @@ test('replicas pop one after the other: 20 s and three replicas give 0, 2 and 4 
 
 test('short timers have short skews, but none below 20 ms; later pops of cron timers do not tell', () => {
   const skews = (part: Partial<TimerShape>): (number | null)[] =>
-    turns({ ...timer, ...part }).map(({ skewMs }) => skewMs);
+    skewsOf({ ...timer, ...part }).map(({ skewMs }) => skewMs);
   expect(skews({ timing: { interval: 0.3 } })).toEqual([0, 100, 200]);
   expect(skews({ timing: { interval: 0.003 } })).toEqual([0, 20, 40]);
   expect(skews({ timing: { cron: '* * * * *', forever: true }, sequence: 4 })).toEqual([

@@ -4,14 +4,14 @@ import type { TimerShape } from '../shapes.ts';
 const stepMsMax = 2000;
 const stepMsMin = 20;
 
-export interface Turn {
+export interface ReplicaSkew {
   readonly member: string;
   readonly role: string;
   /** How long after the due time it would pop; null where the timer does not tell. */
   readonly skewMs: number | null;
 }
 
-export function turns(timer: TimerShape): Turn[] {
+export function skewsOf(timer: TimerShape): ReplicaSkew[] {
   const gapMs = gapOf(timer);
   const positions = Math.max(timer.reliability['replication-factor'], timer.replicas.length);
   const step = gapMs === null ? null : Math.min(stepMsMax, Math.max(stepMsMin, gapMs / positions));
