@@ -49,7 +49,7 @@ export interface EventsParts {
 }
 
 /** A state of the namespace or the cluster, as `watch.ts` finds it. */
-export interface Finding {
+export interface Condition {
   readonly kind: EventKind;
   /** null: every namespace that wants to be told of the cluster. */
   readonly namespace: string | null;
@@ -113,8 +113,8 @@ export class Events {
    * Tells of a state. `done` says whether it has been told of in this period by any member; false: this member told of
    * an earlier state like it in the same period, or no replica took the event. Then it is worth telling again later.
    */
-  tell(finding: Finding, done: (told: boolean) => void): void {
-    const { kind, namespace } = finding;
+  tell(condition: Condition, done: (told: boolean) => void): void {
+    const { kind, namespace } = condition;
     const names = namespace === null ? this.parts.namespaces() : [namespace];
     const wished = names.flatMap((name) => {
       const wish = this.wishFor(name, kind);
@@ -124,7 +124,7 @@ export class Events {
     let isTold = true;
     if (left === 0) return done(true);
     for (const { name, wish } of wished) {
-      this.tellOne({ ...finding, namespace: name }, wish, (told) => {
+      this.tellOne({ ...condition, namespace: name }, wish, (told) => {
         isTold &&= told;
         if (--left === 0) done(isTold);
       });
@@ -132,14 +132,14 @@ export class Events {
   }
 
   private tellOne(
-    finding: Finding & { readonly namespace: string },
+    condition: Condition & { readonly namespace: string },
     wish: EventWish,
     done: (told: boolean) => void,
   ): void {
     const at = this.parts.instant();
     const { nowMs, wallMs } = at;
     const startMs = Math.floor(wallMs / statePeriodMs) * statePeriodMs;
-    const event = stateEvent(finding, startMs);
+    const event = stateEvent(condition, startMs);
     const text = textOf(event);
     if (this.said.get(text) === startMs) return done(false);
     this.remember(text, startMs);
@@ -148,7 +148,7 @@ export class Events {
       done(isStored);
     };
     if (wallMs - startMs >= apartMs) return this.store(event, wish, at, stored);
-    const before = stateEvent(finding, startMs - statePeriodMs);
+    const before = stateEvent(condition, startMs - statePeriodMs);
     this.parts.read(this.numberOf(before), this.parts.factor, (known) => {
       if (known !== null && nowMs - known.startMs < apartMs) done(true);
       else this.store(event, wish, at, stored);
@@ -215,7 +215,7 @@ export class Events {
 }
 
 function stateEvent(
-  { kind, namespace, subject, data }: Finding & { readonly namespace: string },
+  { kind, namespace, subject, data }: Condition & { readonly namespace: string },
   periodMs: number,
 ): Event {
   const version = { versionMs: periodMs, versionTie: 0 };

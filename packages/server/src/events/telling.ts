@@ -121,8 +121,8 @@ export class Telling {
       damage: damage(),
       disk: this.room,
     };
-    for (const { finding, told } of this.watch.look(facts, this.clock.now()))
-      this.events.tell(finding, told);
+    for (const { condition, told } of this.watch.look(facts, this.clock.now()))
+      this.events.tell(condition, told);
   }
 
   private createEvents(): Events {

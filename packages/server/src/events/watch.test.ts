@@ -12,9 +12,9 @@ const calm: WatchFacts = {
 };
 const shop = { namespace: 'default', receiver: 'http://shop.test' };
 const failing = (sinceMs: number, count = 10) => [{ ...shop, failure: '5xx', count, sinceMs }];
-const kinds = (due: readonly Due[]) => due.map(({ finding }) => finding.kind);
+const kinds = (due: readonly Due[]) => due.map(({ condition }) => condition.kind);
 
-/** Looks, and takes every finding for told. */
+/** Looks, and takes every condition for told. */
 function told(watch: Watch, facts: Partial<WatchFacts>, nowMs: number): string[] {
   const due = watch.look({ ...calm, ...facts }, nowMs);
   for (const one of due) one.told(true);

@@ -1,7 +1,7 @@
 /**
  * Looks at the state of a member now and then, and says which states are worth an event. A state is told of when it has
  * lasted, and again each hour while it lasts; it is over once it has clearly passed. Pure: facts and the time in,
- * findings out.
+ * conditions out.
  *
  *   quiet ──lasted──▶ due ──told──▶ told ──an hour──▶ due
  *     ▲                │              │
@@ -10,19 +10,10 @@
 import type { DiskRoom } from '@carillon/core';
 import type { DamageView } from '../metrics/status.ts';
 import { failingMs, failureCountMin, nearlyFullBytes } from '../metrics/thresholds.ts';
-import type { Finding } from './events.ts';
+import type { FailingRun } from '../pop/failures/failing-receivers.ts';
+import type { Condition } from './events.ts';
 
-export interface FailingRun {
-  readonly namespace: string;
-  /** Its origin. */
-  readonly receiver: string;
-  /** Class of the newest failure. */
-  readonly failure: string;
-  /** Failures in a row. */
-  readonly count: number;
-  /** When the first of them was, on the monotonic clock. */
-  readonly sinceMs: number;
-}
+type FailingReceiver = Omit<FailingRun, 'newestMs'>;
 
 export interface LetterBox {
   readonly namespace: string;
@@ -32,9 +23,9 @@ export interface LetterBox {
 
 export interface WatchFacts {
   readonly member: string;
-  readonly failing: readonly FailingRun[];
+  readonly failing: readonly FailingReceiver[];
   /** Receivers that have failed, and had a success since the last look. */
-  readonly well: readonly Pick<FailingRun, 'namespace' | 'receiver'>[];
+  readonly well: readonly Pick<FailingReceiver, 'namespace' | 'receiver'>[];
   readonly boxes: readonly LetterBox[];
   /** Timers with fewer copies than they want. */
   readonly underReplicated: number;
@@ -45,7 +36,7 @@ export interface WatchFacts {
 
 /** A state that may be worth an event. */
 interface State {
-  readonly finding: Finding;
+  readonly condition: Condition;
   /** How long it must have lasted. */
   readonly lastsMs: number;
   /** Told of once, however long it lasts. */
@@ -53,7 +44,7 @@ interface State {
   /** Since when it has lasted, where that is known. */
   readonly sinceMs?: number;
   /** Told of when it is over. */
-  readonly after?: Finding;
+  readonly after?: Condition;
 }
 
 interface Known extends State {
@@ -65,15 +56,15 @@ interface Known extends State {
 
 /** A state that is over, to be told of. */
 interface Passed {
-  readonly finding: Finding;
+  readonly condition: Condition;
   /** When the state itself was told of. */
   readonly toldMs: number;
   isAsked: boolean;
 }
 
-/** A finding to tell of; `told` is to be called with the result of telling. */
+/** A condition to tell of; `told` is to be called with the result of telling. */
 export interface Due {
-  readonly finding: Finding;
+  readonly condition: Condition;
   readonly told: (isTold: boolean) => void;
 }
 
@@ -107,7 +98,7 @@ export class Watch {
       if (states.has(key)) continue;
       this.known.delete(key);
       if (toldMs !== null && after !== undefined && well.has(key))
-        this.well.set(key, { finding: after, toldMs, isAsked: false });
+        this.well.set(key, { condition: after, toldMs, isAsked: false });
     }
   }
 
@@ -134,7 +125,7 @@ export class Watch {
       now.isAsked = false;
       if (isTold) now.toldMs = nowMs;
     };
-    return { finding: known.finding, told };
+    return { condition: known.condition, told };
   }
 
   private askWell(key: string, entry: Passed): Due {
@@ -143,7 +134,7 @@ export class Watch {
       entry.isAsked = false;
       if (isTold && this.well.get(key) === entry) this.well.delete(key);
     };
-    return { finding: entry.finding, told };
+    return { condition: entry.condition, told };
   }
 }
 
@@ -164,35 +155,38 @@ function statesOf(facts: WatchFacts, isKnown: (key: string) => boolean): [string
   ];
 }
 
-function failingState(run: FailingRun): [string, State][] {
+function failingState(run: FailingReceiver): [string, State][] {
   const { namespace, receiver, failure, count, sinceMs } = run;
   if (count < failureCountMin) return [];
   const about = { namespace, subject: receiver } as const;
-  const finding: Finding = {
+  const condition: Condition = {
     ...about,
     kind: 'destination-failing',
     data: { receiver, failure, failures: count },
   };
-  const after: Finding = { ...about, kind: 'destination-well', data: { receiver } };
-  return [[failingKey(run), { finding, after, sinceMs, lastsMs: failingMs }]];
+  const after: Condition = { ...about, kind: 'destination-well', data: { receiver } };
+  return [[failingKey(run), { condition, after, sinceMs, lastsMs: failingMs }]];
 }
 
-function failingKey({ namespace, receiver }: Pick<FailingRun, 'namespace' | 'receiver'>): string {
+function failingKey({
+  namespace,
+  receiver,
+}: Pick<FailingReceiver, 'namespace' | 'receiver'>): string {
   return `failing ${namespace} ${receiver}`;
 }
 
 function boxState({ namespace, letters, countMax }: LetterBox, slack: number): [string, State][] {
   if (countMax === 0 || letters < countMax * (boxRatio - slack)) return [];
   const data = { letters, 'letters-max': countMax };
-  const finding: Finding = { kind: 'letter-box-nearly-full', namespace, subject: '', data };
-  return [[`box ${namespace}`, { finding, lastsMs: 0 }]];
+  const condition: Condition = { kind: 'letter-box-nearly-full', namespace, subject: '', data };
+  return [[`box ${namespace}`, { condition, lastsMs: 0 }]];
 }
 
 function copiesState({ underReplicated, member }: WatchFacts): [string, State][] {
   if (underReplicated === 0) return [];
   const data = { timers: underReplicated, member };
-  const finding: Finding = { kind: 'copies-missing', namespace: null, subject: '', data };
-  return [['copies', { finding, lastsMs: copiesMs }]];
+  const condition: Condition = { kind: 'copies-missing', namespace: null, subject: '', data };
+  return [['copies', { condition, lastsMs: copiesMs }]];
 }
 
 /** Each damage that is found is a state of its own: more of it is told of again. */
@@ -200,14 +194,14 @@ function damageState({ damage, member }: WatchFacts): [string, State][] {
   if (damage === null) return [];
   const { state, stretches, entriesLost } = damage;
   const data = { member, state, stretches, 'entries-lost': entriesLost };
-  const finding: Finding = { kind: 'damage-found', namespace: null, subject: member, data };
-  return [[`damage ${stretches}`, { finding, lastsMs: 0, once: true }]];
+  const condition: Condition = { kind: 'damage-found', namespace: null, subject: member, data };
+  return [[`damage ${stretches}`, { condition, lastsMs: 0, once: true }]];
 }
 
 function diskState({ disk, member }: WatchFacts, slack: number): [string, State][] {
   if (disk === null) return [];
   if (disk.freeBytes >= nearlyFullBytes(disk) * (1 + slack)) return [];
   const data = { member, 'free-bytes': disk.freeBytes, 'total-bytes': disk.totalBytes };
-  const finding: Finding = { kind: 'disk-nearly-full', namespace: null, subject: member, data };
-  return [['disk', { finding, lastsMs: 0 }]];
+  const condition: Condition = { kind: 'disk-nearly-full', namespace: null, subject: member, data };
+  return [['disk', { condition, lastsMs: 0 }]];
 }

@@ -8,7 +8,7 @@ import { type Attempt, failureOf, outcomeWord } from '../timer/attempt.ts';
 import type { Peers } from '../replication/peers.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 
-export interface AttemptsParts {
+export interface AttemptsViewParts {
   readonly self: string;
   readonly peers: Peers | null;
   readonly history: History;
@@ -16,7 +16,7 @@ export interface AttemptsParts {
 
 /** Oldest first. */
 export async function gatherAttempts(
-  parts: AttemptsParts,
+  parts: AttemptsViewParts,
   namespace: string,
   number: Numbered,
   names: readonly string[],
@@ -40,7 +40,7 @@ export async function gatherAttempts(
 
 /** null: the member does not answer, or is of a release that remembers none. */
 function attemptsAt(
-  { self, peers, history }: AttemptsParts,
+  { self, peers, history }: AttemptsViewParts,
   namespace: string,
   { hi, lo }: Numbered,
   name: string,

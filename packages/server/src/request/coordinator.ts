@@ -26,7 +26,7 @@ import type {
 } from './service.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { deadLetterNumber, resent } from '../pop/outcome/dead-letters.ts';
-import { type AttemptsParts, gatherAttempts } from './attempts.ts';
+import { type AttemptsViewParts, gatherAttempts } from './attempts.ts';
 import { membersAsked, membersOf } from './members-asked.ts';
 import { lastDetails } from './last-details.ts';
 import { listEverywhere } from '../replication/lists/list.ts';
@@ -69,7 +69,7 @@ const endsEachTurn = 50;
  */
 const aheadMsMax = 86_400_000;
 
-export interface CoordinatorParts extends ChangeParts, AttemptsParts, NotingParts, SearchParts {
+export interface CoordinatorParts extends ChangeParts, AttemptsViewParts, NotingParts, SearchParts {
   readonly metrics: Metrics;
   /** Why a namespace can have no further record right now; null when it can. */
   readonly refuseRecord: (namespace: string) => CarillonError | null;

@@ -4,7 +4,7 @@
  */
 import { hex16, type TimerRecord } from '@carillon/core';
 import { failureOf } from '../timer/attempt.ts';
-import type { AttemptsParts } from './attempts.ts';
+import type { AttemptsViewParts } from './attempts.ts';
 import type { Detail } from '../replication/wire/answer.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
 
@@ -17,7 +17,7 @@ const countMax = 500;
  * them.
  */
 export async function lastDetails(
-  parts: AttemptsParts,
+  parts: AttemptsViewParts,
   namespace: string,
   records: readonly TimerRecord[],
   names: readonly string[],
@@ -41,7 +41,7 @@ export async function lastDetails(
 
 /** None where the member does not answer, or is of a release that does not know the question. */
 function detailsAt(
-  { self, peers, history }: AttemptsParts,
+  { self, peers, history }: AttemptsViewParts,
   namespace: string,
   numbers: readonly Numbered[],
   name: string,

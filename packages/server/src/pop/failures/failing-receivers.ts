@@ -19,6 +19,7 @@ export interface Failure {
 /** Failures of one receiver in a row. */
 export interface FailingRun {
   readonly namespace: string;
+  /** Its origin. */
   readonly receiver: string;
   /** Class of the newest one. */
   failure: string;

@@ -9,7 +9,7 @@ import type { Detail } from '../../replication/wire/answer.ts';
 import type { Numbered } from '../../replication/wire/parts.ts';
 import { noText, RecentTexts } from '../failures/recent-texts.ts';
 
-export interface HistoryLimits {
+export interface AttemptHistoryLimits {
   readonly attemptCountMax: number;
   readonly timerCountMax: number;
 }
@@ -34,14 +34,14 @@ interface Remembered {
 const detailCountMax = 16_384;
 
 export class History {
-  private readonly limits: HistoryLimits;
+  private readonly limits: AttemptHistoryLimits;
   private readonly timers = new Map<number, Remembered>();
   /** The same timers in a circle, for the hand to pick the next to forget: a Map finds its first entry ever slower. */
   private readonly circle: Remembered[] = [];
   private hand = 0;
   private readonly details = new RecentTexts(detailCountMax);
 
-  constructor(limits: HistoryLimits) {
+  constructor(limits: AttemptHistoryLimits) {
     this.limits = limits;
   }
 

@@ -9,7 +9,7 @@ import { limitMsOf, type PopContext, toldOf } from '../../callback/request.ts';
 import type { Signer } from '../../callback/sign.ts';
 import type { PopTrace } from '../../timer/pop-trace.ts';
 
-export interface BatchLimits {
+export interface BatchRequestLimits {
   /** Pops in one request. */
   readonly countMax: number;
   /** A request that has reached so many characters gets no more pops. */
@@ -20,12 +20,12 @@ const encoder = new TextEncoder();
 
 /** A request that is being put together, of pops that all have the same uri. */
 export class BatchRequest {
-  private readonly limits: BatchLimits;
+  private readonly limits: BatchRequestLimits;
   private text = '';
   private limitMs = Number.POSITIVE_INFINITY;
   count = 0;
 
-  constructor(limits: BatchLimits) {
+  constructor(limits: BatchRequestLimits) {
     this.limits = limits;
   }
 

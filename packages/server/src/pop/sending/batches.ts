@@ -23,7 +23,7 @@ import {
   invariant,
   type TimerRecord,
 } from '@carillon/core';
-import { type BatchLimits, BatchRequest } from './batch-request.ts';
+import { type BatchRequestLimits, BatchRequest } from './batch-request.ts';
 import type { Addressee, Destinations } from './destinations.ts';
 import { Fifo } from '../places/fifo.ts';
 import { TogetherReceivers } from '../places/together.ts';
@@ -38,7 +38,7 @@ export interface BatchesOptions {
   readonly destinations: Pick<Destinations, 'call' | 'delayedUntilMs' | 'waitMs'>;
   readonly instant: () => Instant;
   readonly signer: (namespace: string) => Signer | null;
-  readonly limits: BatchLimits;
+  readonly limits: BatchRequestLimits;
   /** Pops that may wait for one uri before it counts as crowded. */
   readonly queueLengthMax: number;
 }
@@ -220,7 +220,7 @@ export class Batches {
   }
 
   /** A receiver that says nothing of a limit has asked for pops together in its timers. */
-  private limitsOf(line: Line): BatchLimits {
+  private limitsOf(line: Line): BatchRequestLimits {
     const { limits } = this.options;
     const countMax = this.together.countMax(line);
     return countMax > 1 && countMax < limits.countMax ? { ...limits, countMax } : limits;
