@@ -1,4 +1,4 @@
-import type { TimerId, TimerRecord } from '@carillon/core';
+import { State, type TimerId, type TimerRecord, type Version } from '@carillon/core';
 import { describe, expect, it, vi } from 'vitest';
 import { QuietMembers } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
@@ -38,5 +38,71 @@ describe('a timer that is not with its replica', () => {
     const get = vi.spyOn(all.of(placed).replica, 'get');
     get.mockReturnValueOnce(undefined).mockReturnValueOnce(undefined);
     expect(await all.until(all.of(asker).changes.read(id))).toMatchObject({ hi: 1, lo: 2 });
+  });
+});
+
+describe('a change', () => {
+  /** A record of the change as the member would write it: the end of the timer. */
+  const endBy =
+    (all: QuietMembers, name: string) =>
+    (version: Version): TimerRecord => {
+      const { changes, cluster } = all.of(name);
+      const at = cluster.state.instant();
+      const base = { namespace: 'default', factor: 1, number: id, version, at };
+      return { ...changes.draft(base), state: State.tombstone };
+    };
+
+  it('that meets a newer version is made again, above that version', async () => {
+    const { all, placed, others } = await members();
+    const [asked = ''] = others;
+    const newer = recordOf({ factor: 1, replicas: [placed], versionMs: all.clock.wall() + 5000 });
+    all.of(placed).replica.receive(newer, 'any', () => undefined);
+    const { record } = await all.until(all.of(asked).changes.change(endBy(all, asked), id));
+    expect(record.versionMs).toBeGreaterThanOrEqual(newer.versionMs);
+    const { versionMs, versionTie } = record;
+    const ended = { state: State.tombstone, versionMs, versionTie };
+    expect(all.held(id)).toMatchObject({ [placed]: ended });
+  });
+
+  it('that meets a newer version each time is given up after eight tries, as not confirmed', async () => {
+    const { all, placed, others } = await members();
+    const [asked = ''] = others;
+    const end = endBy(all, asked);
+    let tries = 0;
+    const beaten = (version: Version): TimerRecord => {
+      tries++;
+      const versionMs = version.versionMs + 5000;
+      const newer = recordOf({ factor: 1, replicas: [placed], versionMs });
+      all.of(placed).replica.receive(newer, 'any', () => undefined);
+      return end(version);
+    };
+    const change = all.of(asked).changes.change(beaten, id);
+    await expect(all.until(change)).rejects.toMatchObject({ code: 'no_copies' });
+    expect(tries).toBe(8);
+    expect(all.held(id)[placed]?.state).toBe(State.live);
+  });
+
+  it('leaves no live copy at a member that the id names as a former holder', async () => {
+    const { all, placed, others } = await members();
+    const [asked = '', former = ''] = others;
+    hold(all, former, [former]);
+    const bloom = all.of(asked).cluster.view.bloomOf([former]);
+    const named = { ...id, bloomHi: bloom.hi, bloomLo: bloom.lo };
+    await all.until(all.of(asked).changes.change(endBy(all, asked), named));
+    const states = Object.entries(all.held(id)).map(([name, { state }]) => [name, state]);
+    expect(states).toEqual([[placed, State.tombstone]]);
+  });
+
+  it('that cannot be made throws its error, and leaves the next change of the timer alone', async () => {
+    const { all, placed, others } = await members();
+    const [asked = ''] = others;
+    const { changes } = all.of(asked);
+    const fault = new Error('no such definition');
+    const fails = (): never => {
+      throw fault;
+    };
+    await expect(all.until(changes.change(fails, id))).rejects.toBe(fault);
+    await all.until(changes.change(endBy(all, asked), id));
+    expect(all.held(id)[placed]?.state).toBe(State.tombstone);
   });
 });
