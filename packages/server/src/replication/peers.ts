@@ -396,7 +396,8 @@ function onlyKnown(taken: readonly Sent[], known: number): readonly Sent[] {
 /** Hands out the answers; messages whose answer did not fit into the frame go again, before later ones. */
 function settle(lane: Lane, batch: readonly Sent[], answers: readonly Answer[] | null): void {
   const again: Sent[] = [];
-  for (const [i, item] of batch.entries()) {
+  for (let i = 0; i < batch.length; i++) {
+    const item = batch[i] as Sent;
     const answer = answers?.[i] ?? null;
     if (answer?.type === 'later') again.push(item);
     else item.done(answer);

@@ -73,7 +73,7 @@ class Rig {
         taken = record;
         this.store(self, mode, record, (answer) => answer !== null && done(answer));
       },
-      get: () => this.own ?? (this.gaveAway ? undefined : taken),
+      progressOf: () => this.own ?? (this.gaveAway ? null : (taken ?? null)),
     } as unknown as Replica;
     const peers = {
       silent: (name: string) => this.silent.includes(name),

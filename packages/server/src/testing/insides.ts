@@ -85,7 +85,7 @@ export const insides = {
     passedOver: part['passedOver'],
     record: part['record'],
     standIn: part['standIn'],
-    beatenBy: part['beatenBy'],
+    isReplacedBy: part['isReplacedBy'],
     tell: part['tell'],
   })),
   presence: inside(Presence.prototype, (part) => ({

@@ -93,7 +93,7 @@ export const merging: readonly Broken[] = [
   },
   {
     name: 'a request that was beaten while it waited is confirmed',
-    apply: replaces(insides.write, 'beatenBy', () => null),
+    apply: replaces(insides.write, 'isReplacedBy', () => false),
   },
   {
     name: 'an earlier request of one member is made again above a later one',
