@@ -87,6 +87,7 @@ export class Repair {
     this.mending?.stop();
     this.presence.stop();
     this.resync.stop();
+    this.compare.stop();
   }
 
   /** Fetches the records that damage took; `onMended`: called with the number of members asked. */
@@ -120,10 +121,11 @@ export class Repair {
   }
 
   private createCompare(): Compare {
-    const { replica, peers, digests, metrics } = this.parts;
+    const { replica, peers, digests, metrics, env } = this.parts;
+    const { clock } = env;
     const onSent = (): void => metrics.repaired.add('sent');
     const onReceived = (): void => metrics.repaired.add('received');
-    return new Compare({ replica, peers, digests, onSent, onReceived });
+    return new Compare({ clock, replica, peers, digests, onSent, onReceived });
   }
 
   private createUnconfirmed(): Unconfirmed {
@@ -220,13 +222,13 @@ export class Repair {
     this.unconfirmed.pushAll();
     if (nowMs >= this.nextCompareMs) {
       this.nextCompareMs = nowMs + compareMs * (0.8 + 0.4 * random.unit());
-      this.compareAll();
+      this.checkAll();
     }
     this.stopTicking = clock.at(nowMs + tickMs * (0.9 + 0.2 * random.unit()), () => this.tick());
   }
 
-  private compareAll(): void {
+  private checkAll(): void {
     const { peers, membership } = this.parts;
-    for (const name of membership.otherNames) if (!peers.silent(name)) this.compare.start(name);
+    for (const name of membership.otherNames) if (!peers.silent(name)) this.compare.check(name);
   }
 }
