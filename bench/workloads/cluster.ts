@@ -149,6 +149,7 @@ async function sets(session: Session, { sizes }: Context, kill: Kill | null): Pr
     kill,
     limitMs / 2,
   );
+  await session.runAnyway({ call: 'setMany', count, limitMs: warmMs });
   const bulk = await session.runAnyway({ call: 'setMany', count, limitMs });
   return {
     setsPerSecond: single.count / single.seconds,
