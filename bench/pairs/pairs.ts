@@ -17,12 +17,13 @@ import { type Build, measurePair, type PairSizes } from './measure-pair.ts';
 import { type Costs, type Pair, ratioOf } from './ratio.ts';
 import { type PairFigures, withPairs } from './write-pairs.ts';
 
-const help = `npm run bench:pairs -- (--against FOLDER | --without-invariants | --a-args=ARGS | --b-args=ARGS) [--of FOLDER] [--rounds N] [--json] [--write]
+const help = `npm run bench:pairs -- (--against FOLDER [--a-args=ARGS] | --without-invariants | --a-args=ARGS | --b-args=ARGS) [--of FOLDER] [--rounds N] [--json] [--write]
 
   --against FOLDER      B is the clone in this folder, with its packages installed
   --without-invariants  B is this clone, its invariants left out
   --a-args=ARGS         A is served with these further arguments, and B is this clone without them. The word COLLECTOR stands
-                        for the URL of a collector that takes spans: --a-args="--telemetry-endpoint COLLECTOR"
+                        for the URL of a collector that takes spans: --a-args="--telemetry-endpoint COLLECTOR".
+                        With --against, A alone has them: a clone from before an option does not know it
   --b-args=ARGS         B is this clone, served with these further arguments: --b-args="--history-bytes-max 0".
                         Nothing behind the sign: two equal members, which differ by chance alone
   --of FOLDER           A is the clone in this folder, with its packages installed (this clone)
@@ -66,10 +67,11 @@ async function main(): Promise<void> {
     },
   });
   const ownArgs = values['a-args'];
+  const isAlone = ownArgs !== undefined && values.against === undefined;
   const other = otherBuild(
     values.against,
     values['without-invariants'],
-    values['b-args'] ?? (ownArgs === undefined ? undefined : ''),
+    values['b-args'] ?? (isAlone ? '' : undefined),
   );
   const rounds = Number(values.rounds);
   if (values.help || other === null || !(Number.isInteger(rounds) && rounds > 0)) {
