@@ -15,6 +15,7 @@ export {
   traceOf,
   withoutTrace,
 } from './definition.ts';
+export { Deadlines, type Deadlined } from './deadlines.ts';
 export { DefinitionTexts } from './definition-texts.ts';
 export { formatDuration, parseDuration } from './duration.ts';
 export {

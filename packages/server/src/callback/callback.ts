@@ -11,13 +11,15 @@
  *  4. Origins and connections to one are bounded; over the bounds a request is answered as unmade. Requests wait in
  *     `destinations.ts`, and nowhere else. A connection is free before `done` is called. Unused origins are closed.
  */
-import type {
-  CallbackDone,
-  CallbackRequest,
-  CallbackResult,
-  Callbacks,
-  Cancel,
-  Clock,
+import {
+  type CallbackDone,
+  type CallbackRequest,
+  type CallbackResult,
+  type Callbacks,
+  type Cancel,
+  type Clock,
+  type Deadlined,
+  Deadlines,
 } from '@carillon/core';
 import type { HeardAnswer } from './answers/answer-parser.ts';
 import { noAnswer, resultOfError, unmade } from './callback-failure.ts';
@@ -46,6 +48,8 @@ const connectLimitMs = 10_000;
 /** When there is no room for a request, about so much later there may be. */
 const crowdedMs = 2000;
 const originIdleMsMax = 60_000;
+/** Time limits that are remembered; most requests have the same. */
+const limitCountMax = 64;
 
 export class HttpCallbacks implements Callbacks {
   private readonly clock: Clock;
@@ -54,6 +58,8 @@ export class HttpCallbacks implements Callbacks {
   private readonly originCountMax: number;
   /** Origins by namespace and name: no connection is shared between namespaces. */
   private readonly origins = new Map<string, Origin>();
+  /** By time limit, in milliseconds. */
+  private readonly limits = new Map<number, Deadlines>();
   private sweeping: Cancel | null = null;
   private closed = false;
 
@@ -73,7 +79,9 @@ export class HttpCallbacks implements Callbacks {
     const hindrance = origin instanceof Origin ? this.hindrance(origin, request) : origin;
     if (hindrance !== null) this.clock.soon(() => done(hindrance));
     else if (origin instanceof Origin && split !== null) {
-      new Attempt(this.clock, request, split.path, done).start(origin);
+      const { clock } = this;
+      const limits = this.limitsOf(request.limitMs);
+      new Attempt({ clock, limits, request, path: split.path, done }).start(origin);
     }
   }
 
@@ -81,9 +89,29 @@ export class HttpCallbacks implements Callbacks {
   async close(): Promise<void> {
     this.closed = true;
     this.sweeping?.();
+    for (const limits of this.limits.values()) limits.stop();
     const origins = [...this.origins.values()];
     this.origins.clear();
     for (const origin of origins) origin.destroy();
+  }
+
+  /** All attempts with one limit wait together. */
+  private limitsOf(limitMs: number): Deadlines {
+    const known = this.limits.get(limitMs);
+    if (known !== undefined) return known;
+    if (this.limits.size >= limitCountMax) this.forgetLimits();
+    const limits = new Deadlines(this.clock, limitMs);
+    this.limits.set(limitMs, limits);
+    return limits;
+  }
+
+  /** Limits of attempts under way stay: there are no more than requests may be in flight. */
+  private forgetLimits(): void {
+    for (const [limitMs, limits] of this.limits) {
+      if (!limits.isEmpty) continue;
+      limits.stop();
+      this.limits.delete(limitMs);
+    }
   }
 
   /** Why the attempt ends here; null when it may go on. */
@@ -159,29 +187,39 @@ function turnsOf(clock: Clock): Turn {
   };
 }
 
+interface AttemptParts {
+  readonly clock: Clock;
+  readonly limits: Deadlines;
+  readonly request: CallbackRequest;
+  readonly path: string;
+  readonly done: CallbackDone;
+}
+
 /** One request on its way. */
-class Attempt implements ReceiverCall {
+class Attempt implements ReceiverCall, Deadlined {
   readonly path: string;
   request: CallbackRequest | null;
   connection: ReceiverConnection | null = null;
   private readonly clock: Clock;
   private done: CallbackDone | null;
-  private alarm: Cancel | null = null;
+  private readonly limits: Deadlines;
+  readonly startMs: number;
+  before: Deadlined | null = null;
+  after: Deadlined | null = null;
   private starting = true;
   private origin: Origin | null = null;
 
-  constructor(clock: Clock, request: CallbackRequest, path: string, done: CallbackDone) {
+  constructor({ clock, limits, request, path, done }: AttemptParts) {
     this.clock = clock;
+    this.limits = limits;
     this.request = request;
     this.path = path;
     this.done = done;
+    this.startMs = clock.now();
   }
 
   start(origin: Origin): void {
-    const limitMs = this.request?.limitMs ?? 0;
-    const { clock } = this;
-    // An answer that came while the member stood still is read before the limit counts.
-    this.alarm = clock.at(clock.now() + limitMs, () => clock.soon(() => this.overdue()));
+    this.limits.add(this);
     this.origin = origin;
     origin.send(this);
     this.starting = false;
@@ -210,7 +248,8 @@ class Attempt implements ReceiverCall {
     this.finish(error === null ? cut : resultOfError(error));
   }
 
-  private overdue(): void {
+  /** The time limit is over. An answer that came while the member stood still was read before. */
+  overdue(): void {
     if (this.done === null) return;
     const { connection } = this;
     const answer = connection?.answer ?? null;
@@ -225,7 +264,7 @@ class Attempt implements ReceiverCall {
     if (done === null) return;
     this.done = null;
     this.request = null;
-    this.alarm?.();
+    this.limits.remove(this);
     if (this.starting) this.clock.soon(() => done(result));
     else done(result);
   }

@@ -1,10 +1,9 @@
-import { type TimerRecord } from '@carillon/core';
+import { Deadlines, type TimerRecord } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { View } from '../cluster/view/view.ts';
 import { memberOf, replicaOf } from '../testing/quiet-members.ts';
 import { recordOf } from '../testing/records.ts';
-import { Deadlines } from './deadlines.ts';
 import type { StoreMode } from './wire/message.ts';
 import { hedgeMs, type WriteResult, write } from './write.ts';
 

@@ -1,9 +1,8 @@
-import { type Cancel, State, type TimerRecord } from '@carillon/core';
+import { type Cancel, Deadlines, State, type TimerRecord } from '@carillon/core';
 import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { View } from '../cluster/view/view.ts';
 import { recordOf } from '../testing/records.ts';
-import { Deadlines } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer } from './wire/answer.ts';

@@ -17,12 +17,13 @@ import {
   type Cancel,
   type Clock,
   compareVersions,
+  type Deadlined,
+  type Deadlines,
   invariant,
   type Progress,
   type TimerRecord,
   type Version,
 } from '@carillon/core';
-import type { Deadlines, Deadlined } from './deadlines.ts';
 import type { Peers } from './peers.ts';
 import type { Replica } from './replica.ts';
 import type { Answer } from './wire/answer.ts';

@@ -4,6 +4,7 @@
  */
 import {
   type CarillonError,
+  Deadlines,
   NumberSource,
   OpenNumbering,
   type TimerRecord,
@@ -17,7 +18,6 @@ import type { ViewMember } from '../cluster/view/view.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { History } from '../pop/outcome/history.ts';
 import type { Popper } from '../pop/popper.ts';
-import { Deadlines } from '../replication/deadlines.ts';
 import { Digests } from '../replication/digests.ts';
 import { createInbox } from '../replication/inbox.ts';
 import { Replica, type ReplicaOptions } from '../replication/replica.ts';

@@ -2,7 +2,14 @@
  * The parts of a member, connected: each part declares its needs, and they are met here. The parts know nothing of
  * the phases of a member; `member.ts` starts, drains and stops them.
  */
-import { NumberSource, OpenNumbering, State, VersionClock, type TimerRecord } from '@carillon/core';
+import {
+  Deadlines,
+  NumberSource,
+  OpenNumbering,
+  State,
+  VersionClock,
+  type TimerRecord,
+} from '@carillon/core';
 import { Signers } from '../callback/signers.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { DiskCare } from '../cluster/disk/disk-care.ts';
@@ -16,7 +23,6 @@ import { Batches } from '../pop/sending/batches.ts';
 import { Destinations } from '../pop/sending/destinations.ts';
 import { QuotaTable } from '../quotas/quota-table.ts';
 import { FullBoxes, isBoxFull, refuseRecord, type RoomParts } from '../quotas/room.ts';
-import { Deadlines } from '../replication/deadlines.ts';
 import { Replica } from '../replication/replica.ts';
 import { hedgeMs } from '../replication/write.ts';
 import { RecordChanges } from '../request/change.ts';

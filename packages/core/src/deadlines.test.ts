@@ -1,6 +1,6 @@
-import { VirtualClock } from '@carillon/core/testing';
 import { expect, it } from 'vitest';
 import { Deadlines, type Deadlined } from './deadlines.ts';
+import { VirtualClock } from './testing/virtual-clock.ts';
 
 const lengthMs = 250;
 
@@ -58,4 +58,14 @@ it('sets an alarm again for an item that is added after all others were removed'
   await clock.advanceTo(startMs + 100 + lengthMs);
   expect(over).toEqual([['stays', startMs + 100 + lengthMs]]);
   expect(clock.nextMs()).toBe(null);
+});
+
+it('ends no wait and keeps no alarm once it was stopped', async () => {
+  const { clock, deadlines, over, begin } = rig();
+  begin('a');
+  expect(deadlines.isEmpty).toBe(false);
+  deadlines.stop();
+  // Nothing is left to happen.
+  expect(clock.step()).toBe(false);
+  expect(over).toEqual([]);
 });

@@ -2,7 +2,8 @@
  * Many waits of one length. They end in the order they began, so a list and one alarm serve them all: an alarm of its
  * own for each of some ten thousand writes a second costs more than the writes.
  */
-import { type Clock, invariant } from '@carillon/core';
+import type { Cancel, Clock } from './env.ts';
+import { invariant } from './errors.ts';
 
 /** Something that waits; the two links belong to the list it is in. */
 export interface Deadlined {
@@ -18,11 +19,16 @@ export class Deadlines {
   private readonly lengthMs: number;
   private first: Deadlined | null = null;
   private last: Deadlined | null = null;
-  private armed = false;
+  private cancelAlarm: Cancel | null = null;
 
   constructor(clock: Clock, lengthMs: number) {
     this.clock = clock;
     this.lengthMs = lengthMs;
+  }
+
+  /** Whether nothing waits. */
+  get isEmpty(): boolean {
+    return this.first === null;
   }
 
   /** None that is added later may have started earlier. */
@@ -36,7 +42,7 @@ export class Deadlines {
     if (this.last === null) this.first = waiting;
     else this.last.after = waiting;
     this.last = waiting;
-    if (!this.armed) this.arm(waiting);
+    if (this.cancelAlarm === null) this.arm(waiting);
   }
 
   /** Nothing happens where it was not in the list. */
@@ -51,14 +57,19 @@ export class Deadlines {
     waiting.after = null;
   }
 
+  /** No wait ends any more, and no alarm keeps the process alive. */
+  stop(): void {
+    this.cancelAlarm?.();
+  }
+
   private arm(first: Deadlined): void {
-    this.armed = true;
     // A late alarm would run before answers that have arrived meanwhile; `soon` lets the answers come first.
-    this.clock.at(first.startMs + this.lengthMs, () => this.clock.soon(() => this.ring()));
+    const rings = (): void => this.clock.soon(() => this.ring());
+    this.cancelAlarm = this.clock.at(first.startMs + this.lengthMs, rings);
   }
 
   private ring(): void {
-    this.armed = false;
+    this.cancelAlarm = null;
     const nowMs = this.clock.now();
     while (this.first !== null && this.first.startMs + this.lengthMs <= nowMs) {
       const { first } = this;
@@ -66,6 +77,6 @@ export class Deadlines {
       first.overdue();
     }
     // The alarm may have been for one that is long gone.
-    if (this.first !== null && !this.armed) this.arm(this.first);
+    if (this.first !== null && this.cancelAlarm === null) this.arm(this.first);
   }
 }
