@@ -23,9 +23,9 @@ const usage = `Usage: npm run bench [-- --only PART,PART] [--systems SYSTEM,SYST
 
 Runs the same workloads against Carillon and the job queues that people use today, in turn, on this machine. Progress goes to
 standard error, tables to standard output, everything to bench/report/ (results.json, index.html, pictures). A whole run also
-rewrites the figures in docs/benchmarks.md; ring, placement and requests write their own sections there. It needs about 25 minutes and a machine that does nothing else.
+rewrites the figures in docs/benchmarks.md; limits, ring, placement and requests write their own sections there. It needs about 25 minutes and a machine that does nothing else.
 
-  --only     Parts, by name; default all but ring, client-heap, restart-large and the stories
+  --only     Parts, by name; default all but limits, ring, client-heap, restart-large and the stories
   --systems  Systems, by name; default all. Without --only, then only the parts that compare systems
   --seconds  How long the stories last; default 150, so that each takes less than five minutes
   --quick    Small sizes: a few minutes, shows that everything runs, figures mean nothing

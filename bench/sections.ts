@@ -3,6 +3,7 @@
  * ones only when they are asked for.
  */
 import { growth } from './growth/growth.ts';
+import { limits } from './limits/limits.ts';
 import { micro } from './micro/micro.ts';
 import { placement } from './micro/placement-section.ts';
 import { ring } from './micro/ring-section.ts';
@@ -57,6 +58,13 @@ export const parts: readonly Part[] = [
   { name: 'growth', what: 'costs at 10³ … 10⁷ timers and 1 … 9 members', run: growth, ...alone },
   { name: 'overload', what: 'five times what a member can do', run: overload, ...alone },
   { name: 'requests', what: 'one request, as much work as it can be', run: requests, ...alone },
+  {
+    name: 'limits',
+    what: 'W1 and W1c beside the same bytes',
+    run: limits,
+    isComparing: true,
+    isUsual: false,
+  },
   { name: 'ring', what: 'the lock ring on etcd', run: ring, ...onDemand },
   { name: 'client-heap', what: 'heap of a caller over 10 M sets', run: clientHeap, ...onDemand },
   { name: 'restart-large', what: 'W8 with 10 M timers', run: restartLarge, ...onDemand },

@@ -21,6 +21,8 @@ const placed = {
   ring: 'ring',
   trees: 'placement',
   requests: 'requests',
+  limits: 'limits',
+  'limits-wrk': 'limits',
   'restart-large': 'restart-large',
   'two-billion': 'two-billion',
   quota: 'quota',

@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
 ];
 
 export async function singleSets(context: Context): Promise<readonly Section[]> {
-  const one = (system: Pick<System, 'start'>) => measure(system, context, { call: 'set' });
+  const one = (system: Pick<System, 'start'>) => measureSets(system, context, { call: 'set' });
   const rows = await rowsOf(context, columns, (system) => one(throughLibrary(system)));
   const others = await otherWays(context, columns, one);
   const lone = await loneRows(context);
@@ -53,7 +53,7 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
       what: 'The same timers, 500 in a call, 4 calls in flight.',
       columns,
       rows: await rowsOf(context, columns, (system) =>
-        measure(system, context, { call: 'setMany' }),
+        measureSets(system, context, { call: 'setMany' }),
       ),
       headline: { column: 'perSecond', reference: 'carillon' },
       charts: [
@@ -72,7 +72,7 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
 
 type SetLoad = Pick<Load, 'call'> & Partial<Pick<Load, 'inFlight'>>;
 
-function measure(
+export function measureSets(
   system: Pick<System, 'start'>,
   context: Context,
   call: SetLoad,
@@ -124,7 +124,7 @@ async function loneRows(context: Context): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { name, label, kind, system, call } of asked.slice(0, context.sizes.sets.wayCount)) {
     context.tell(`${label} …`);
-    const { values, note } = await measure(system, context, call).catch(failed);
+    const { values, note } = await measureSets(system, context, call).catch(failed);
     rows.push(rowOf({ name, label, kind }, columns, values, note));
   }
   return rows;

@@ -1,7 +1,7 @@
 /**
  * W1c: one connection a call, as curl, load balancers and most other languages do it: `wrk -c64`, in turn against an
- * empty `node:http` exchange, a member that syncs to disk, and one in memory. A machine that is slow for a while is
- * slow for all three of a round, so the figure to compare is the ratio to the empty exchange of the same round.
+ * empty `node:http` exchange, bare sockets, a member that syncs to disk, and one in memory. A machine that is slow for
+ * a while is slow for all of a round, so the figure to compare is the ratio to the empty exchange of the same round.
  */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -33,6 +33,7 @@ interface Candidate {
 }
 
 const emptyScript = join(import.meta.dirname, '../support/empty-server.ts');
+const bareScript = join(import.meta.dirname, '../limits/bare-server.ts');
 const listen = ['--listen', '127.0.0.1:0'];
 
 const candidates: readonly Candidate[] = [
@@ -41,6 +42,13 @@ const candidates: readonly Candidate[] = [
     label: 'an empty node:http exchange',
     kind: 'baseline',
     start: () => ServerProcess.start(emptyScript),
+  },
+  {
+    name: 'wrk-bare',
+    label: 'bare sockets, which parse nothing',
+    kind: 'baseline',
+    // Requests end where the first one does, and the answer is empty.
+    start: () => ServerProcess.start(bareScript, ['0', '0']),
   },
   {
     name: 'wrk-synced',
