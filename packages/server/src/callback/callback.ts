@@ -58,6 +58,12 @@ export class HttpCallbacks implements Callbacks {
   private readonly originCountMax: number;
   /** Origins by namespace and name: no connection is shared between namespaces. */
   private readonly origins = new Map<string, Origin>();
+  /** The origin asked for last: most callbacks of a burst are for the same receiver. */
+  private newest: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly origin: Origin;
+  } | null = null;
   /** By time limit, in milliseconds. */
   private readonly limits = new Map<number, Deadlines>();
   private sweeping: Cancel | null = null;
@@ -92,6 +98,7 @@ export class HttpCallbacks implements Callbacks {
     for (const limits of this.limits.values()) limits.stop();
     const origins = [...this.origins.values()];
     this.origins.clear();
+    this.newest = null;
     for (const origin of origins) origin.destroy();
   }
 
@@ -123,10 +130,18 @@ export class HttpCallbacks implements Callbacks {
 
   private origin(name: string, namespace: string): Origin | CallbackResult {
     if (this.closed) return closing;
+    const { newest } = this;
+    if (newest?.name === name && newest.namespace === namespace) return newest.origin;
     const key = `${namespace} ${name}`;
-    const known = this.origins.get(key);
-    if (known !== undefined) return known;
-    if (this.origins.size >= this.originCountMax && !this.dropIdle()) return tooMany;
+    const known = this.origins.get(key) ?? this.open(key, name);
+    if (known === null) return tooMany;
+    this.newest = { name, namespace, origin: known };
+    return known;
+  }
+
+  /** null: there are too many, all of them busy. */
+  private open(key: string, name: string): Origin | null {
+    if (this.origins.size >= this.originCountMax && !this.dropIdle()) return null;
     const origin = new Origin(name, this.perOrigin);
     this.origins.set(key, origin);
     this.sweepLater();
@@ -144,6 +159,7 @@ export class HttpCallbacks implements Callbacks {
 
   private drop(key: string, origin: Origin): void {
     this.origins.delete(key);
+    this.newest = null;
     origin.destroy();
   }
 

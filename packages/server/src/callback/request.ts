@@ -41,8 +41,6 @@ export interface Told {
   readonly missed: number;
 }
 
-const encoder = new TextEncoder();
-
 /** An opaque may be of any form, known to its client alone. */
 const octets = 'application/octet-stream';
 
@@ -82,7 +80,8 @@ export function toldOf({ definition, record, missed, id, due }: PopContext): Tol
 
 export function callbackRequest(pop: PopContext, signer: Signer | null): CallbackRequest {
   const { definition, split } = pop;
-  const body = encoder.encode(definition.opaque);
+  // A third of the time of a TextEncoder: the bytes come out of a pool.
+  const body = Buffer.from(definition.opaque, 'utf8');
   const headers = headersOf(pop, body, signer);
   const { uri, method } = definition;
   const { namespace } = pop.record;
