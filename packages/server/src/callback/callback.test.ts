@@ -289,6 +289,18 @@ describe('HttpCallbacks: the time limit', () => {
     expect(late).toHaveLength(1);
   });
 
+  it('ends a request under way in time, also after requests with a hundred other limits', async () => {
+    rig = new Rig();
+    const receiver = await rig.receiver((one) => (one.includes('/hangs') ? null : ok));
+    const hanging = rig.begin(receiver.uri('/hangs'));
+    await until(() => receiver.requests.length === 1);
+    for (let i = 1; i <= 100; i++) await rig.call(receiver.uri(), { limitMs: 2000 + i });
+    await rig.clock.advance(999);
+    expect(hanging).toEqual([]);
+    await rig.clock.advance(1);
+    expect(hanging).toMatchObject([{ reason: 'timeout' }]);
+  });
+
   it.each([
     ['before it was sent', { resolve: () => undefined }],
     ['after it was sent', {}],
