@@ -34,8 +34,7 @@ class Rig {
   }
 
   /** A record of each range comes in here. */
-  change(ranges: readonly number[]): void {
-    const replicas = ['a', 'b'];
+  change(ranges: readonly number[], replicas: readonly string[] = ['a', 'b']): void {
     for (const lo of ranges) this.digests.toggle(recordOf({ hi: this.looks, lo, replicas }));
   }
 
@@ -83,6 +82,30 @@ test('under load, when records on their way make all ranges differ, a check list
     expect(rig.listed).toHaveLength(8 * (round + 1));
   }
   expect(rig.listed).toEqual(all);
+});
+
+test('busy ranges have their turn with each peer, however many peers there are', async () => {
+  const rig = new Rig();
+  rig.answers = [all];
+  for (let round = 0; round < 2; round++) {
+    for (const name of ['b', 'c']) rig.compare.check(name);
+    rig.change(all, ['a', 'b', 'c']);
+    await rig.clock.advance(1000);
+  }
+  const [first, second] = [all.slice(0, 8), all.slice(8, 16)];
+  expect(rig.listed).toEqual([...first, ...first, ...second, ...second]);
+});
+
+test('a comparison after a restart takes the place of a check between its two looks', async () => {
+  const rig = new Rig();
+  rig.answers = [all];
+  rig.compare.check('b');
+  const fetched: (number | null)[] = [];
+  rig.compare.start('b', (count) => fetched.push(count));
+  expect(rig).toMatchObject({ looks: 2, listed: all });
+  expect(fetched).toEqual([0]);
+  await rig.clock.advance(5000);
+  expect(rig).toMatchObject({ looks: 2, listed: all });
 });
 
 test('a difference that lasts is listed at once beside busy ranges', async () => {

@@ -37,10 +37,8 @@ export interface CompareParts {
 export class Compare {
   private readonly parts: CompareParts;
   private readonly running = new Map<string, Run>();
-  /** Of checks between their two looks. */
-  private readonly waits = new Set<Cancel>();
-  /** Busy ranges from here on come next. */
-  private nextBusy = 0;
+  /** By peer: the busy ranges from there on come next. */
+  private readonly nextBusy = new Map<string, number>();
 
   constructor(parts: CompareParts) {
     this.parts = parts;
@@ -51,19 +49,27 @@ export class Compare {
    * were missing here or newer; null when it broke off or is under way already.
    */
   start(name: string, done: (fetched: number | null) => void = ignore): void {
-    if (this.running.has(name)) return done(null);
-    this.running.set(name, { fetched: 0, done });
+    const run = this.running.get(name);
+    if (run !== undefined && run.wait === null) return done(null);
+    // A check between its two looks would list a part only.
+    run?.wait?.();
+    this.running.set(name, { fetched: 0, done, wait: null });
     this.ask(name, this.hashesOf(name), (ranges) => this.ranges(name, ranges));
   }
 
   /** Looks twice: lists the ranges in which a difference lasts, and some of the busy ones. */
   check(name: string): void {
     if (this.running.has(name)) return;
-    this.running.set(name, { fetched: 0, done: ignore });
+    const run: Run = { fetched: 0, done: ignore, wait: null };
+    this.running.set(name, run);
     const before = this.hashesOf(name);
+    const { clock } = this.parts;
     this.ask(name, before, (ranges) => {
-      if (ranges.length === 0) this.end(name, true);
-      else this.later(() => this.lookAgain(name, before, new Set(ranges)));
+      if (ranges.length === 0) return this.end(name, true);
+      run.wait = clock.at(clock.now() + checkAgainMs, () => {
+        run.wait = null;
+        this.lookAgain(name, before, new Set(ranges));
+      });
     });
   }
 
@@ -73,23 +79,13 @@ export class Compare {
       const still = ranges.filter((range) => differed.has(range));
       const lasting = still.filter((range) => before[range] === now[range]);
       const busy = still.filter((range) => before[range] !== now[range]);
-      this.ranges(name, [...lasting, ...this.someOf(busy)]);
+      this.ranges(name, [...lasting, ...this.someOf(name, busy)]);
     });
   }
 
   /** Begins nothing more. */
   stop(): void {
-    for (const cancel of this.waits) cancel();
-    this.waits.clear();
-  }
-
-  private later(fn: () => void): void {
-    const { clock } = this.parts;
-    const cancel = clock.at(clock.now() + checkAgainMs, () => {
-      this.waits.delete(cancel);
-      fn();
-    });
-    this.waits.add(cancel);
+    for (const { wait } of this.running.values()) wait?.();
   }
 
   private hashesOf(name: string): Uint32Array {
@@ -104,10 +100,11 @@ export class Compare {
   }
 
   /** Others than last time: all of them have their turn. */
-  private someOf(busy: readonly number[]): readonly number[] {
-    const next = busy.filter((range) => range >= this.nextBusy);
-    const some = [...next, ...busy.filter((range) => range < this.nextBusy)].slice(0, busyCountMax);
-    this.nextBusy = (some.at(-1) ?? -1) + 1;
+  private someOf(name: string, busy: readonly number[]): readonly number[] {
+    const from = this.nextBusy.get(name) ?? 0;
+    const next = busy.filter((range) => range >= from);
+    const some = [...next, ...busy.filter((range) => range < from)].slice(0, busyCountMax);
+    this.nextBusy.set(name, (some.at(-1) ?? -1) + 1);
     return some;
   }
 
@@ -241,6 +238,8 @@ export class Compare {
 /** A comparison under way. */
 interface Run {
   fetched: number;
+  /** Ends the pause of a check; null: it is not between its two looks. */
+  wait: Cancel | null;
   readonly done: (fetched: number | null) => void;
 }
 
