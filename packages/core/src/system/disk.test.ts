@@ -57,6 +57,21 @@ describe('system disk', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it('says which file a small sync failed for, in room that the file had already', async () => {
+    const disk = await SystemDisk.open(folder);
+    const file = await disk.create('a', 4096);
+    for (const byte of [1, 2, 3]) {
+      await file.append(Uint8Array.of(byte));
+      await file.sync();
+    }
+    await file.close();
+    await expect(file.sync()).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/^Could not sync a: .*EBADF/),
+    });
+    await disk.close();
+  });
+
   it('names a folder that takes no files, and not the file of the lock', async () => {
     await expect(lockFolder(join(folder, 'none'))).rejects.toThrow(
       `Could not write to the folder ${join(folder, 'none')}: no such file or directory.`,

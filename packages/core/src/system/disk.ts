@@ -3,13 +3,23 @@
  * itself is synced whenever a name in it must survive.
  */
 import { sentenceOf } from '../errors.ts';
-import { close, fdatasync, fsync, ftruncate, open as openFile, write, writeSync } from 'node:fs';
+import {
+  close,
+  fdatasync,
+  fdatasyncSync,
+  fsync,
+  ftruncate,
+  open as openFile,
+  write,
+  writeSync,
+} from 'node:fs';
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Disk, DiskError, type DiskErrorKind, type DiskFile, type DiskRoom } from '../env.ts';
 import { lockFolder, lockName } from './folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
+import { SyncPlace } from './sync-place.ts';
 
 const openAsync = promisify(openFile);
 const closeAsync = promisify(close);
@@ -25,6 +35,7 @@ export class SystemDisk implements Disk {
    */
   private readonly fd: number;
   private readonly unlock: () => Promise<void>;
+  private readonly syncPlace = new SyncPlace();
 
   private constructor(folder: string, fd: number, unlock: () => Promise<void>) {
     this.folder = folder;
@@ -78,7 +89,7 @@ export class SystemDisk implements Disk {
   async create(name: string, aheadBytes = 0): Promise<DiskFile> {
     const fd = await attempt(`create ${name}`, openAsync(this.path(name), 'w', 0o600));
     await this.syncFolder();
-    return new SystemFile(name, fd, aheadBytes);
+    return new SystemFile(name, fd, aheadBytes, this.syncPlace);
   }
 
   async read(name: string, offset: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
@@ -139,7 +150,7 @@ export class SystemDisk implements Disk {
   }
 }
 
-/** Writes up to this much are not handed to a thread. */
+/** Writes up to this much are not handed to a thread, nor are syncs of up to this much on a quick disk. */
 const littleBytes = 64 * 1024;
 
 class SystemFile implements DiskFile {
@@ -149,11 +160,14 @@ class SystemFile implements DiskFile {
   private aheadBytes: number;
   /** Up to here the file has room on the disk; before the first sync it takes none ahead. */
   private reach = Number.POSITIVE_INFINITY;
+  private unsyncedBytes = 0;
+  private readonly syncPlace: SyncPlace;
 
-  constructor(name: string, fd: number, aheadBytes: number) {
+  constructor(name: string, fd: number, aheadBytes: number, syncPlace: SyncPlace) {
     this.name = name;
     this.fd = fd;
     this.aheadBytes = aheadBytes;
+    this.syncPlace = syncPlace;
   }
 
   get size(): number {
@@ -167,8 +181,28 @@ class SystemFile implements DiskFile {
   }
 
   async sync(): Promise<void> {
-    await attempt(`sync ${this.name}`, datasyncAsync(this.fd));
+    if (this.isLittleToSync && this.syncPlace.isHere()) this.syncHere();
+    else await attempt(`sync ${this.name}`, datasyncAsync(this.fd));
+    this.unsyncedBytes = 0;
     if (this.reach === Number.POSITIVE_INFINITY) this.reach = this.end;
+  }
+
+  /** Only in room that the file has already: a sync that also makes the file longer is slow on any disk. */
+  private get isLittleToSync(): boolean {
+    return (
+      this.unsyncedBytes <= littleBytes && Number.isFinite(this.reach) && this.end <= this.reach
+    );
+  }
+
+  /** Holds up the event loop for as long as the disk takes. */
+  private syncHere(): void {
+    const startedMs = performance.now();
+    try {
+      fdatasyncSync(this.fd);
+    } catch (cause) {
+      throw asDiskError(`sync ${this.name}`, cause);
+    }
+    this.syncPlace.took(performance.now() - startedMs);
   }
 
   async close(): Promise<void> {
@@ -194,6 +228,7 @@ class SystemFile implements DiskFile {
     try {
       while (done < bytes.length)
         done += await this.writeSome(bytes.subarray(done), this.end + done);
+      this.unsyncedBytes += done;
     } catch (cause) {
       const error = asDiskError(`write to ${this.name}`, cause);
       if (error.kind === 'full') await this.cutBack();
