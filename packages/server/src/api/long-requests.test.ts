@@ -60,7 +60,8 @@ describe('a request within the limits', () => {
     const turns = await turnsOf(({ router }) => router.handle(request()));
     expect(Math.max(...turns.map(({ parses }) => parses))).toBeLessThanOrEqual(100);
     expect(Math.max(...turns.map(({ bytes }) => bytes))).toBeLessThanOrEqual(512 * 1024);
-    expect(Math.max(...turns.map(({ sets }) => sets))).toBeLessThanOrEqual(100);
+    // About a millisecond of the event loop.
+    expect(Math.max(...turns.map(({ sets }) => sets))).toBeLessThanOrEqual(200);
   });
 
   test('crons that never come: one of them between two turns', async () => {

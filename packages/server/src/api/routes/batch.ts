@@ -31,10 +31,13 @@ export interface BatchOptions extends TimersOptions {
   readonly work: Pick<LongWork, 'run'>;
 }
 
-/** Changes that are begun between two turns of the event loop, and the cost of each. */
-const beginCount = 50;
-const beginCost = 20;
-const lineCost = 5;
+/**
+ * Changes that are begun in one step, and the cost of each. Where a turn of the event loop comes in between, the journal
+ * syncs what has been begun: more turns would be more syncs.
+ */
+const beginCount = 100;
+const beginCost = 5;
+const lineCost = 1;
 const linesInStep = 20;
 /** Cheaper steps are taken together. */
 const stepCostMin = 100;
@@ -272,9 +275,12 @@ function tried<A extends readonly unknown[], T>(
   }
 }
 
-/** A cron pattern may be looked up for years ahead; an error costs more than a timer. */
-function itemCost({ from, to }: BatchItem, change: BatchChange | CarillonError): number {
-  const readCost = 20 + ((to - from) >> 7);
+/**
+ * An item of a form that is known is not parsed. A cron pattern may be looked up for years ahead; an error costs more
+ * than a timer.
+ */
+function itemCost({ from, to, form }: BatchItem, change: BatchChange | CarillonError): number {
+  const readCost = (form === null ? 20 : 4) + ((to - from) >> 7);
   if (change instanceof CarillonError)
     return readCost + (change.pointer?.endsWith('/timing/cron') === true ? stintCostMax : 40);
   return readCost + (timingKind(change) === 'cron' ? 400 : 0);
