@@ -8,6 +8,9 @@ import { invariant } from '@carillon/core';
 /** A number from a snapshot lies at most this far above the highest number in use. */
 const wishedAheadMax = 4096;
 
+/** Up to so many combinations are compared one by one. */
+const comparedCountMax = 16;
+
 export interface Combination {
   readonly namespace: string;
   readonly factor: number;
@@ -28,16 +31,19 @@ export class SharedFields {
 
   /** The number of the combination, counted once more. */
   take(combination: Combination): number {
-    const latest = this.shared[this.latest];
-    if (latest !== undefined && isSame(latest, combination)) {
-      latest.count++;
-      return this.latest;
-    }
-    const key = keyOf(combination);
-    const known = this.byKey.get(key);
-    this.latest = known ?? this.add(combination, key);
+    this.latest = this.find(combination) ?? this.add(combination, keyOf(combination));
     (this.shared[this.latest] as Counted).count++;
     return this.latest;
+  }
+
+  /** Making a key costs more than some comparisons: where there are few combinations, none is made. */
+  private find(combination: Combination): number | undefined {
+    const { shared } = this;
+    const latest = shared[this.latest];
+    if (latest !== undefined && isSame(latest, combination)) return this.latest;
+    if (shared.length > comparedCountMax) return this.byKey.get(keyOf(combination));
+    const id = shared.findIndex((one) => one !== undefined && isSame(one, combination));
+    return id < 0 ? undefined : id;
   }
 
   /**
