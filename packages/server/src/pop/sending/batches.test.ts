@@ -161,10 +161,10 @@ const together = (status: number, failed: readonly number[] | null = null): Call
   together: { countMax: 500, failed },
 });
 
-/** A rig whose receiver has said that it takes pops together, and pops of timers that do not ask for it. */
-async function learning(countMax?: number) {
+/** A rig, and pops of timers that do not ask to go together. */
+function unasking() {
   const given = rig({ queueLengthMax: 1000 });
-  const { batches, calls, clock, results } = given;
+  const { batches, results } = given;
   const plain = definitionOf({ uri, batch: false });
   const pop = (name: string, more: { attempt?: number } = {}): void => {
     const to = batches.addresseeOf(recordOf(more), plain);
@@ -174,6 +174,13 @@ async function learning(countMax?: number) {
       (result) => void results.push([name, result]),
     );
   };
+  return { ...given, plain, pop };
+}
+
+/** The same with a receiver that has said that it takes pops together. */
+async function learning(countMax?: number) {
+  const given = unasking();
+  const { calls, clock, results, pop } = given;
   pop('first');
   const [first] = calls.splice(0);
   expect(countOf(first?.begin())).toBeUndefined();
@@ -191,7 +198,7 @@ async function learning(countMax?: number) {
     left = calls.length;
     return counts;
   };
-  return { ...given, pop, leave, plain };
+  return { ...given, leave };
 }
 
 it('after a receiver has said so, pops of timers that did not ask for it come together', async () => {
@@ -202,6 +209,22 @@ it('after a receiver has said so, pops of timers that did not ask for it come to
   expect(results.map(([name, result]) => [name, 'status' in result && result.status])).toEqual(
     ['a', 'b', 'c'].map((name) => [name, 200]),
   );
+});
+
+it('pops that wait one by one for a place go together once the receiver has said so', async () => {
+  const { pop, calls, clock, results } = unasking();
+  for (const name of ['first', 'a', 'b']) pop(name);
+  expect(countOf(calls[0]?.begin())).toBeUndefined();
+  calls[0]?.done(together(200));
+  expect(calls.slice(1).map(({ begin }) => begin())).toEqual([null, null]);
+  await clock.advance(1);
+  expect(calls.slice(3).map(({ begin }) => countOf(begin()))).toEqual(['2']);
+  calls[3]?.done(together(200, [1]));
+  expect(results.map(([name, result]) => [name, 'status' in result && result.status])).toEqual([
+    ['first', 200],
+    ['a', 200],
+    ['b', 500],
+  ]);
 });
 
 it('as many as the receiver says, and each by itself that failed before or has headers or a method', async () => {

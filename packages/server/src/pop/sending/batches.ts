@@ -48,8 +48,8 @@ export interface PopAddressee extends Addressee {
   readonly batch: boolean;
   /** Goes as a batch of one. */
   readonly alone: boolean;
-  /** Other pops may go along because the receiver says so, not the timer. */
-  readonly learned?: boolean;
+  /** Other pops may go along where the receiver says so; the timer does not. */
+  readonly plain?: boolean;
 }
 
 /** Gives the pop when its receiver has a place; null when it is no longer wanted. */
@@ -86,13 +86,9 @@ export class Batches {
 
   addresseeOf({ namespace, attempt }: TimerRecord, definition: Definition): PopAddressee {
     const { uri } = definition;
-    const learned =
-      !definition.batch &&
-      attempt === 0 &&
-      isPlain(definition) &&
-      this.together.countMax({ uri, namespace }) > 1;
-    const batch = definition.batch || learned;
-    return { uri, split: this.uris.split(uri), namespace, batch, alone: attempt > 0, learned };
+    const plain = !definition.batch && attempt === 0 && isPlain(definition);
+    const batch = definition.batch || (plain && this.together.countMax({ uri, namespace }) > 1);
+    return { uri, split: this.uris.split(uri), namespace, batch, alone: attempt > 0, plain };
   }
 
   /**
@@ -121,10 +117,14 @@ export class Batches {
       this.together.heard(to, result);
       done(result);
     };
-    if (!to.batch) return destinations.call(to, () => this.single(begin, to.namespace), heard);
+    if (!to.batch) return destinations.call(to, () => this.single(to, begin, done), heard);
     if (to.alone) return destinations.call(to, () => this.alone(begin, to), heard);
+    this.join(to, begin, done);
+  }
+
+  private join(to: PopAddressee, begin: BeginPop, done: CallbackDone): void {
     const line = this.known(to) ?? this.open(to);
-    line.queue.push({ begin, done, learned: to.learned === true });
+    line.queue.push({ begin, done, learned: to.plain === true });
     this.ask(line);
   }
 
@@ -149,9 +149,14 @@ export class Batches {
     this.newest = null;
   }
 
-  private single(begin: BeginPop, namespace: string): CallbackRequest | null {
+  /** Its place is not needed if the receiver has said meanwhile that it takes several pops. */
+  private single(to: PopAddressee, begin: BeginPop, done: CallbackDone): CallbackRequest | null {
+    if (to.plain === true && this.together.countMax(to) > 1) {
+      this.join(to, begin, done);
+      return null;
+    }
     const pop = begin();
-    return pop === null ? null : callbackRequest(pop, this.options.signer(namespace));
+    return pop === null ? null : callbackRequest(pop, this.options.signer(to.namespace));
   }
 
   private alone(begin: BeginPop, to: Addressee): CallbackRequest | null {
