@@ -32,8 +32,8 @@ export interface BatchOptions extends TimersOptions {
 }
 
 /**
- * Changes that are begun in one step, and the cost of each. Where a turn of the event loop comes in between, the journal
- * syncs what has been begun: more turns would be more syncs.
+ * Changes that are begun in one step, and the cost of each. In each turn of the event loop the journal syncs what has
+ * been begun: more turns would be more syncs.
  */
 const beginCount = 100;
 const beginCost = 5;
