@@ -64,7 +64,7 @@ export function withSummary(page: string, report: Report): string {
 }
 
 /** Parts that are measured again, alone, between two whole runs. */
-const newestParts = ['sets', 'burst'] as const;
+const newestParts = ['sets', 'bulk', 'burst', 'updates'] as const;
 const newestMarks = { name: 'newest', by: `npm run bench -- --only ${newestParts.join()}` };
 
 /** The sections of these parts, where the report has all of them and none failed; otherwise none. */

@@ -193,19 +193,24 @@ describe('pages beside the benchmarks', () => {
     expect(page).toMatch(/^before\n[^]*after\n$/);
   });
 
-  test('newer figures of sets and burst stand below the table until the next whole run', () => {
+  test('newer figures of sets, bulk, burst and updates stand below the table until the next whole run', () => {
     const newest =
-      '<!-- newest: written by npm run bench -- --only sets,burst -->\n\n<!-- end of newest -->\n';
+      '<!-- newest: written by npm run bench -- --only sets,bulk,burst,updates -->\n\n<!-- end of newest -->\n';
     const sets = section('more', [ours, fast]);
-    const both = report([sets, { ...sets, id: 'burst', title: 'W3' }]);
-    const page = withNewestSummary(`${marked('summary')}${newest}`, both);
+    const others = [
+      { ...sets, id: 'bulk', title: 'W1b' },
+      { ...sets, id: 'burst', title: 'W3' },
+    ];
+    const updates = { ...sets, id: 'updates', title: 'W6' };
+    const all = report([sets, ...others, updates]);
+    const page = withNewestSummary(`${marked('summary')}${newest}`, all);
     expect(page).toContain('measured on 2026-01-02, alone, with a load average of 0.1');
     for (const line of page.split('\n').filter((one) => one.startsWith('|'))) {
-      expect(withNewest(newest, both).split('\n')).toContain(line);
+      expect(withNewest(newest, all).split('\n')).toContain(line);
     }
     expect(withSummary(page, report([sets]))).not.toContain('were measured on');
-    expect(withFigures(`${marked('figures')}${withNewest(newest, both)}`, both)).toContain(newest);
-    const broken = report([sets, { ...sets, id: 'burst', rows: [ours, none] }]);
+    expect(withFigures(`${marked('figures')}${withNewest(newest, all)}`, all)).toContain(newest);
+    const broken = report([sets, ...others, { ...updates, rows: [ours, none] }]);
     for (const less of [broken, report([sets])]) {
       expect(withNewestSummary(page, less)).toBe(page);
       expect(withNewest(newest, less)).toBe(newest);
