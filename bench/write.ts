@@ -33,7 +33,9 @@ export async function writePlaced(root: string, report: Report): Promise<void> {
   }
 }
 
-/** Sets, bulk, burst and updates of a run without the other parts: into docs/benchmarks.md, and in short into README.md. */
+/**
+ * Sets, bulk, burst and updates of a run without the other parts: into docs/benchmarks.md, and in short into README.md.
+ */
 export async function writeNewest(root: string, report: Report): Promise<void> {
   for (const [name, written] of [
     ['docs/benchmarks.md', withNewest],
