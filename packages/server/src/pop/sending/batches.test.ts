@@ -227,6 +227,22 @@ it('pops that wait one by one for a place go together once the receiver has said
   ]);
 });
 
+it('no more than 4096 pops join the others in one turn of the event loop', async () => {
+  const { pop, calls, clock } = unasking();
+  for (let i = 0; i < 4100; i++) pop(String(i));
+  calls[0]?.begin();
+  calls[0]?.done(together(200));
+  const waiting = calls.slice(1);
+  const left = waiting.slice(0, 4098).map(({ begin }) => begin());
+  expect(left.filter((request) => request === null)).toHaveLength(4096);
+  expect(left.slice(4096).map((request) => request?.headers['x-timer-count'])).toEqual([
+    undefined,
+    undefined,
+  ]);
+  await clock.advance(1);
+  expect(waiting[4098]?.begin()).toBeNull();
+});
+
 it('as many as the receiver says, and each by itself that failed before or has headers or a method', async () => {
   const { pop, leave, batches } = await learning(2);
   for (const name of ['a', 'b', 'c']) pop(name);

@@ -13,6 +13,8 @@
  *  5. Pops go together where their timer says so, and where the receiver does (`places/together.ts`). An answer to the
  *     second that does not say so comes from an instance that knows nothing of it: its pops were not tried, and come
  *     one by one.
+ *  6. A pop that waits for a place of its own joins the others when its receiver has said so meanwhile; no more than
+ *     `movedCountMax` in one turn of the event loop.
  */
 import {
   type CallbackDone,
@@ -48,7 +50,7 @@ export interface PopAddressee extends Addressee {
   readonly batch: boolean;
   /** Goes as a batch of one. */
   readonly alone: boolean;
-  /** Other pops may go along where the receiver says so; the timer does not. */
+  /** The timer does not ask for it, but other pops may go along where the receiver says so. */
   readonly plain?: boolean;
 }
 
@@ -57,6 +59,8 @@ export type BeginPop = () => PopContext | null;
 
 /** With too many pops waiting, about so much later there may be room. */
 const crowdedMs = 2000;
+/** A few milliseconds of work: the rest goes singly until the next turn. */
+const movedCountMax = 4096;
 
 interface WaitingPop {
   readonly begin: BeginPop;
@@ -78,6 +82,8 @@ export class Batches {
   private readonly lines = new Map<string, Line>();
   /** The line used last: most pops of a burst are for the same receiver. */
   private newest: Line | null = null;
+  /** Rule 6. */
+  private movedCount = 0;
 
   constructor(options: BatchesOptions) {
     this.options = options;
@@ -149,14 +155,23 @@ export class Batches {
     this.newest = null;
   }
 
-  /** Its place is not needed if the receiver has said meanwhile that it takes several pops. */
+  /** Its place is not needed if it joins the others. */
   private single(to: PopAddressee, begin: BeginPop, done: CallbackDone): CallbackRequest | null {
-    if (to.plain === true && this.together.countMax(to) > 1) {
+    if (to.plain === true && this.together.countMax(to) > 1 && this.mayMove()) {
       this.join(to, begin, done);
       return null;
     }
     const pop = begin();
     return pop === null ? null : callbackRequest(pop, this.options.signer(to.namespace));
+  }
+
+  private mayMove(): boolean {
+    if (this.movedCount === 0) {
+      this.options.clock.soon(() => {
+        this.movedCount = 0;
+      });
+    }
+    return this.movedCount++ < movedCountMax;
   }
 
   private alone(begin: BeginPop, to: Addressee): CallbackRequest | null {
