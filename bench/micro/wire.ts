@@ -11,14 +11,15 @@ import { definition } from './records.ts';
 const recordsPerFrame = 100;
 /** Of a whole run. */
 const frameCountMax = 2000;
+const atZero = { nowMs: 0, wallMs: 0 };
 let frameCount = frameCountMax;
 
 export async function run(report: (line: string) => void, share = 1) {
   frameCount = Math.round(frameCountMax * share);
   const items = Array.from({ length: recordsPerFrame }, (_, i) => store(i));
   const binary = measure(
-    () => encodeMessages({ protocol: protocol.max, from: 'n0', items }, 0),
-    (bytes) => decodeMessages(bytes, 0).items.length,
+    () => encodeMessages({ protocol: protocol.max, from: 'n0', items }, atZero),
+    (bytes) => decodeMessages(bytes, atZero).items.length,
   );
   const json = measure(
     () => Buffer.from(JSON.stringify({ from: 'n0', items: items.map(plain) })),

@@ -1,11 +1,14 @@
 /** Several members of Carillon on this machine that know each other from a file. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerProcess } from '../support/server-process.ts';
 import { freePort } from './server.ts';
 import type { Running, StartOptions } from './system.ts';
 
 const factor = 2;
+const acquaintedPollMs = 20;
+const hellosMs = 2500;
 
 export interface RunningCluster extends Running {
   /** Ends a member with SIGKILL. */
@@ -27,6 +30,7 @@ export async function startCluster(
     }),
   );
   const urls = members.map(({ url }) => url.href);
+  await acquainted(urls);
   return {
     pids: () => members.map(({ pid }) => pid),
     setter: { kind: 'carillon', urls, uri, factor: Math.min(factor, memberCount) },
@@ -42,6 +46,18 @@ export async function startCluster(
       await Promise.all(members.map((member) => member.end('SIGKILL')));
     },
   };
+}
+
+/** Each has heard of each other, and hellos have gone back and forth: they know how quick a frame can be. */
+async function acquainted(urls: readonly string[]): Promise<void> {
+  for (const url of urls) while (!(await knowsAll(url))) await sleep(acquaintedPollMs);
+  await sleep(hellosMs);
+}
+
+async function knowsAll(url: string): Promise<boolean> {
+  const answer = await fetch(new URL('/cluster', url));
+  const { members } = (await answer.json()) as { readonly members: readonly { load: unknown }[] };
+  return members.every(({ load }) => load !== null);
 }
 
 /** When one does not start, the others do not stay behind. */

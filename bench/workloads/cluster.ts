@@ -69,6 +69,7 @@ export async function cluster(context: Context): Promise<readonly Section[]> {
       ],
       notes: [
         'Sets are warmed up three times as long as at one member: three processes share the cores, and code that is not compiled yet costs a third of the CPU.',
+        'Members have known each other for some seconds before the first set.',
         'Members, client and receiver share the same cores: more members do not make it faster here. Lost and twice are summed over W2 and W3.',
       ],
     },

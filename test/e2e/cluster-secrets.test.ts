@@ -16,6 +16,7 @@ import { TcpNetwork } from '../../packages/server/src/network/tcp-network.ts';
 import { type Credentials, noCredentials } from '../../packages/server/src/network/credentials.ts';
 import { Handshake } from '../../packages/server/src/network/handshake.ts';
 import { encodeMessages, protocol } from '../../packages/server/src/replication/wire/frame.ts';
+import { momentOf } from '../../packages/server/src/replication/wire/parts.ts';
 import type { RealMember } from './support/real-member.ts';
 import { Story } from './support/story.ts';
 import { until } from './support/until.ts';
@@ -42,7 +43,7 @@ async function isAnswered(address: string, credentials: Credentials): Promise<bo
   const read = { type: 'read' as const, hi: 1, lo: 1 };
   const frame = encodeMessages(
     { from: 'observer', protocol: protocol.min, items: [read] },
-    clock.now(),
+    momentOf(clock),
   );
   const answer = await new Promise<Uint8Array | null>((resolve) => {
     network.call(address, frame, { limitMs: 3000 }, resolve);

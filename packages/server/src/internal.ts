@@ -16,6 +16,7 @@ export { type Config, configOf, defaultConfig } from './config/config.ts';
 export { DiskCare } from './cluster/disk/disk-care.ts';
 export { Member } from './member.ts';
 export type { MemberOptions } from './wiring/options.ts';
+export { FrameDelays } from './replication/frame-delays.ts';
 export { Peers } from './replication/peers.ts';
 export { Replica } from './replication/replica.ts';
 export { positionOf } from './timer/schedule.ts';

@@ -53,7 +53,7 @@ export class Member {
     await options.env.network?.listen(
       createInbox(
         options.name,
-        options.env,
+        { ...options.env, delayOf: cluster.delayOf },
         createHandler({
           ...member.parts.readParts(),
           facts: () => member.office.factsText(),

@@ -10,6 +10,7 @@ import {
   encodeMessages,
   protocol,
 } from '../../../packages/server/src/replication/wire/frame.ts';
+import { momentOf } from '../../../packages/server/src/replication/wire/parts.ts';
 import type { RealMember } from './real-member.ts';
 import { until } from './until.ts';
 
@@ -59,7 +60,7 @@ export class Holders {
     }));
     const frame = encodeMessages(
       { protocol: protocol.min, from: 'observer', items },
-      this.clock.now(),
+      momentOf(this.clock),
     );
     let bytes: Uint8Array | null = null;
     await until(`${member.name} shows its records`, patienceMs, async () => {
@@ -69,7 +70,7 @@ export class Holders {
       return bytes !== null;
     });
     if (bytes === null) return;
-    const answers = decodeAnswers(bytes, this.clock.now()).items;
+    const answers = decodeAnswers(bytes, momentOf(this.clock)).items;
     for (const [i, answer] of answers.entries()) {
       if (answer.type !== 'record' || answer.record?.state !== State.live) continue;
       found.set((ids[i] as string).slice(0, 16), answer.record);

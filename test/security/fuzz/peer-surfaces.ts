@@ -25,6 +25,7 @@ export function peerSurfaces(tally: Tally): Surface[] {
   return [messages(), answers(), frames(), handshakes(tally), sealedFrames(tally)];
 }
 
+const atZero = { nowMs: 0, wallMs: 0 };
 const record = recordOf({ replicas: ['a:1', 'b:1'], sequence: 3 });
 const { hi, lo, versionMs, versionTie, state, sequence, attempt } = record;
 const progress = { versionMs, versionTie, state, sequence, attempt };
@@ -111,7 +112,7 @@ const someAnswers: Answer[] = [
 function messages(): Surface {
   const corpus = [...someMessages.map((one) => [one]), someMessages].flatMap((items) =>
     [protocol.min, protocol.max].map((version) =>
-      encodeMessages({ protocol: version, from: 'a:1', items }, 0),
+      encodeMessages({ protocol: version, from: 'a:1', items }, atZero),
     ),
   );
   const mutator = new Mutator({ corpus });
@@ -120,14 +121,15 @@ function messages(): Surface {
     share: 14,
     make: (random) => mutator.make(random),
     // A message that was decoded can be encoded again.
-    put: (input) => allowing([MalformedError], () => encodeMessages(decodeMessages(input, 0), 0)),
+    put: (input) =>
+      allowing([MalformedError], () => encodeMessages(decodeMessages(input, atZero), atZero)),
   };
 }
 
 function answers(): Surface {
   const corpus = [...someAnswers.map((one) => [one]), someAnswers].flatMap((items) =>
     [protocol.min, protocol.max].map((version) =>
-      encodeAnswers({ protocol: version, from: 'a:1', items }, 0),
+      encodeAnswers({ protocol: version, from: 'a:1', items }, atZero),
     ),
   );
   const mutator = new Mutator({ corpus });
@@ -135,7 +137,8 @@ function answers(): Surface {
     name: 'peer-answers',
     share: 8,
     make: (random) => mutator.make(random),
-    put: (input) => allowing([MalformedError], () => encodeAnswers(decodeAnswers(input, 0), 0)),
+    put: (input) =>
+      allowing([MalformedError], () => encodeAnswers(decodeAnswers(input, atZero), atZero)),
   };
 }
 

@@ -273,6 +273,7 @@ function readGrpc(pieces: Iterable<Buffer>): void {
   }
 }
 
+const atZero = { nowMs: 0, wallMs: 0 };
 /** A head that announces more than ever comes. */
 const longFrame = '\0\0\x08\0\0\0\0\0';
 const longMessage = '\0\0\x08\0\0';
@@ -285,12 +286,12 @@ const peers: Reader[] = [
   {
     name: 'messages of peers',
     starts: ['', '\x01', '\x05'],
-    read: (input) => attempt(() => decodeMessages(input, 0)),
+    read: (input) => attempt(() => decodeMessages(input, atZero)),
   },
   {
     name: 'answers of peers',
     starts: ['', '\x01', '\x05'],
-    read: (input) => attempt(() => decodeAnswers(input, 0)),
+    read: (input) => attempt(() => decodeAnswers(input, atZero)),
   },
   {
     name: 'frames of etcd, in small pieces',

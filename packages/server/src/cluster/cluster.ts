@@ -8,9 +8,11 @@ import type { Env, Network } from '@carillon/core';
 import { LoadMeter } from '../metrics/load.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Digests } from '../replication/digests.ts';
+import { FrameDelays } from '../replication/frame-delays.ts';
 import { Peers } from '../replication/peers.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { Numbered } from '../replication/wire/parts.ts';
+import type { DelayOf } from '../replication/wire/frame.ts';
 import type { Hello } from '../replication/wire/hello.ts';
 import { ClusterReport } from './cluster-report.ts';
 import { ClusterState } from './cluster-state.ts';
@@ -47,6 +49,7 @@ export class Cluster {
   readonly digests: Digests;
   /** null: alone. */
   readonly peers: Peers | null;
+  private readonly delays = new FrameDelays();
   readonly state: ClusterState;
   readonly holders: Holders;
   readonly news: RecordNews;
@@ -130,6 +133,9 @@ export class Cluster {
     this.repair?.resync.start();
   }
 
+  /** How long a frame from another member was on its way. */
+  readonly delayOf: DelayOf = (from, written, read) => this.delays.of(from, written, read);
+
   heardHello(from: string, hello: Hello): void {
     this.repair?.presence.heard(from, hello);
   }
@@ -138,7 +144,9 @@ export class Cluster {
     this.parts.metrics.viewMembers.set(view.members.length);
     this.state.noteView(view);
     const present = new Set(view.members.map(({ name }) => name));
-    this.peers?.retain(new Set([...present, ...view.vanished.map(({ name }) => name)]));
+    const known = new Set([...present, ...view.vanished.map(({ name }) => name)]);
+    this.peers?.retain(known);
+    this.delays.retain(known);
     this.repair?.unconfirmed.retain(present);
     // Nothing is moved for members that will be back in a moment.
     this.rejoining.settled(view, () => this.resync());
@@ -153,6 +161,7 @@ export class Cluster {
       network,
       addressOf: (name) => this.view.peerOf(name),
       queueLengthMax: this.parts.peerQueueLengthMax,
+      delayOf: this.delayOf,
       onBack: (name) => this.repair?.unconfirmed.push(name),
       onFrame: (answered) => metrics.peerCalls.add(answered ? 'answered' : 'unanswered'),
     });

@@ -5,8 +5,9 @@
 import { type Clock, type FrameHandler, invariant, type Log, MalformedError } from '@carillon/core';
 import { answerBytes, frameBytesMax } from './sizes.ts';
 import type { Answer } from './wire/answer.ts';
-import { decodeMessages, encodeAnswers, type Frame } from './wire/frame.ts';
+import { decodeMessages, type DelayOf, encodeAnswers, type Frame } from './wire/frame.ts';
 import type { Message } from './wire/message.ts';
+import { momentOf } from './wire/parts.ts';
 
 /** Calls `answer` once, now or later. */
 export type MessageHandler = (
@@ -15,11 +16,13 @@ export type MessageHandler = (
   answer: (answer: Answer) => void,
 ) => void;
 
-export function createInbox(
-  self: string,
-  env: { readonly clock: Clock; readonly log: Log },
-  handle: MessageHandler,
-): FrameHandler {
+export interface InboxEnv {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly delayOf: DelayOf;
+}
+
+export function createInbox(self: string, env: InboxEnv, handle: MessageHandler): FrameHandler {
   return (bytes, reply) => {
     const frame = decode(bytes, env);
     // Without an answer the sender counts the frame as lost, and rightly so.
@@ -29,7 +32,7 @@ export function createInbox(
     let left = items.length;
     const finish = (): void => {
       const fits = { protocol, from: self, items: fitting(answers, frame) };
-      reply(encodeAnswers(fits, env.clock.now()));
+      reply(encodeAnswers(fits, momentOf(env.clock)));
     };
     if (left === 0) finish();
     for (let i = 0; i < items.length; i++) {
@@ -56,9 +59,9 @@ function fitting(answers: readonly Answer[], { protocol }: Frame<Message>): read
   });
 }
 
-function decode(bytes: Uint8Array, env: { readonly clock: Clock; readonly log: Log }) {
+function decode(bytes: Uint8Array, env: InboxEnv) {
   try {
-    return decodeMessages(bytes, env.clock.now());
+    return decodeMessages(bytes, momentOf(env.clock), env.delayOf);
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
     env.log.warn('A frame from a peer was dropped.', {

@@ -16,6 +16,7 @@ import type { Answer } from './wire/answer.ts';
 import { decodeMessages, protocol } from './wire/frame.ts';
 import type { Message } from './wire/message.ts';
 
+const atZero = { nowMs: 0, wallMs: 0 };
 const body = new Uint8Array(64 * 1024);
 const large = recordOf({ body });
 const claimOf = (standing: TimerRecord): Message => ({
@@ -47,13 +48,13 @@ beforeEach(() => {
   ways = [];
   handle = (_, message, answer) =>
     answer(message.type === 'hello' ? { type: 'hello', hello } : answerTo(message));
-  const inbox = createInbox('b', { clock, log }, (from, message, answer) =>
+  const inbox = createInbox('b', { clock, log, delayOf: () => 0 }, (from, message, answer) =>
     handle(from, message, answer),
   );
   const network: Pick<Network, 'call'> = {
     call: (_, bytes, { limitMs, isHeavy = false }, done) => {
       frames.push(bytes.length);
-      ways.push({ isHeavy, types: decodeMessages(bytes, 0).items.map(({ type }) => type) });
+      ways.push({ isHeavy, types: decodeMessages(bytes, atZero).items.map(({ type }) => type) });
       if (!answers) {
         clock.at(clock.now() + limitMs, () => done(null));
         return;
@@ -69,6 +70,7 @@ beforeEach(() => {
   peers = new Peers({
     self: 'a',
     clock,
+    delayOf: () => 0,
     log,
     network: network as Network,
     addressOf: () => 'b:1',

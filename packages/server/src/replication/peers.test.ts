@@ -8,6 +8,7 @@ import type { Answer } from './wire/answer.ts';
 import { decodeMessages, encodeAnswers, protocol } from './wire/frame.ts';
 import type { Message } from './wire/message.ts';
 
+const atZero = { nowMs: 0, wallMs: 0 };
 const hello = helloOf({
   load: {
     popsPerSecond: 1,
@@ -31,7 +32,7 @@ beforeEach(() => {
   asked = [];
   const network: Pick<Network, 'call'> = {
     call: (_, bytes, __, done) => {
-      const frame = decodeMessages(bytes, 0);
+      const frame = decodeMessages(bytes, atZero);
       asked.push({ protocol: frame.protocol, types: frame.items.map(({ type }) => type) });
       // An older release drops a frame that it cannot read.
       if (knows === null || frame.protocol > knows) return clock.soon(() => done(null));
@@ -40,7 +41,7 @@ beforeEach(() => {
         ({ type }): Answer =>
           type === 'hello' ? { type, hello: known } : { type: 'attempts', attempts: [] },
       );
-      const answer = encodeAnswers({ protocol: frame.protocol, from: 'b', items }, 0);
+      const answer = encodeAnswers({ protocol: frame.protocol, from: 'b', items }, atZero);
       clock.soon(() => done(answer));
     },
   };
@@ -51,6 +52,7 @@ function peersOver(network: Pick<Network, 'call'>, queueLengthMax = 100_000): Pe
   return new Peers({
     self: 'a',
     clock,
+    delayOf: () => 0,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     network: network as Network,
     addressOf: () => 'b:1',
@@ -135,10 +137,10 @@ function dawdling(queueLengthMax?: number) {
   const answers: (() => void)[] = [];
   const network: Pick<Network, 'call'> = {
     call: (_, bytes, __, done) => {
-      const { items } = decodeMessages(bytes, 0);
+      const { items } = decodeMessages(bytes, atZero);
       const stored = items.map((): Answer => ({ type: 'stored' }));
       answers.push(() =>
-        done(encodeAnswers({ protocol: protocol.min, from: 'b', items: stored }, 0)),
+        done(encodeAnswers({ protocol: protocol.min, from: 'b', items: stored }, atZero)),
       );
     },
   };

@@ -17,9 +17,10 @@ import { type Clock, invariant, type Log, type Network } from '@carillon/core';
 import { frameBytesMax, largeBytesMin, lightBytesMax, messageBytes } from './sizes.ts';
 import { Silences } from './silences.ts';
 import type { Answer } from './wire/answer.ts';
-import { decodeAnswers, encodeMessages, protocol } from './wire/frame.ts';
+import { decodeAnswers, type DelayOf, encodeMessages, protocol } from './wire/frame.ts';
 import { isKnownTo, type Message } from './wire/message.ts';
 import type { Hello } from './wire/hello.ts';
+import { momentOf } from './wire/parts.ts';
 
 export type MessageAnswered = (answer: Answer | null) => void;
 
@@ -32,6 +33,7 @@ export interface PeersOptions {
   readonly addressOf: (name: string) => string | undefined;
   /** Messages that wait for one peer in one lane; messages beyond that count as unanswered. */
   readonly queueLengthMax: number;
+  readonly delayOf: DelayOf;
   readonly onBack: (name: string) => void;
   readonly onFrame: (answered: boolean) => void;
 }
@@ -292,7 +294,8 @@ export class Peers {
     if (batch.length === 0) return;
     const sentMs = clock.now();
     const items = batch.map((item) => item.message);
-    const frame = encodeMessages({ protocol: spoken, from: self, items }, sentMs);
+    const at = { nowMs: sentMs, wallMs: clock.wall() };
+    const frame = encodeMessages({ protocol: spoken, from: self, items }, at);
     const settled = inFlight(lane, clock);
     const { limitMs, tells, lightBytesMax: lightMax } = rules[lane.name];
     const terms = { limitMs, isHeavy: frame.length > lightMax };
@@ -307,9 +310,9 @@ export class Peers {
   }
 
   private read(peer: Peer, bytes: Uint8Array, count: number): readonly Answer[] | null {
-    const { clock, log } = this.options;
+    const { clock, log, delayOf } = this.options;
     try {
-      const { items } = decodeAnswers(bytes, clock.now());
+      const { items } = decodeAnswers(bytes, momentOf(clock), delayOf);
       // The first record of a frame always fits.
       const progresses = items.some(({ type }) => type !== 'later');
       if (items.length === count && progresses) {

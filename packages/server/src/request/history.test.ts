@@ -18,6 +18,7 @@ import { ClientIds } from './client-ids.ts';
 import { GatheredHistory } from './history.ts';
 import type { HistoryEntryView, Page } from './service.ts';
 
+const atZero = { nowMs: 0, wallMs: 0 };
 const wall = Date.UTC(2026, 0, 1);
 const all = {
   namespace: 'default',
@@ -47,8 +48,8 @@ function clusterOf(names: readonly string[], silent: readonly string[] = []) {
   );
   const erased: string[] = [];
   const send: Peers['send'] = (name, message, done) => {
-    const frame = encodeMessages({ protocol: 4, from: 'a', items: [message] }, 0);
-    const [asked] = decodeMessages(frame, 0).items;
+    const frame = encodeMessages({ protocol: 4, from: 'a', items: [message] }, atZero);
+    const [asked] = decodeMessages(frame, atZero).items;
     const log = logs.get(name);
     if (silent.includes(name) || log === undefined) return done(null);
     if (asked?.type === 'erase') {
@@ -58,8 +59,8 @@ function clusterOf(names: readonly string[], silent: readonly string[] = []) {
     if (asked?.type !== 'history') return done(null);
     void log.read(asked.ask).then((read) => {
       const answer = { type: 'history', read: read ?? { entries: [], more: null } } as const;
-      const bytes = encodeAnswers({ protocol: 4, from: name, items: [answer] }, 0);
-      done(decodeAnswers(bytes, 0).items[0] ?? null);
+      const bytes = encodeAnswers({ protocol: 4, from: name, items: [answer] }, atZero);
+      done(decodeAnswers(bytes, atZero).items[0] ?? null);
     });
   };
   const members = names.map((name) => ({ name }));

@@ -111,7 +111,7 @@ class QuietMember {
     };
     // Members that never pop are never asked for a claim.
     const handler = createHandler({ ...parts, popper: {} as Popper, facts: () => '{}' });
-    void network.listen(createInbox(name, env, handler));
+    void network.listen(createInbox(name, { ...env, delayOf: () => 0 }, handler));
     const request = {
       ...parts,
       hedges: new Deadlines(clock, hedgeMs),

@@ -34,7 +34,7 @@ export async function doubledGiveBack(lateMs: number) {
   try {
     // The third cannot ask the first, which calls for long: only the second can tell.
     story.part(first, third);
-    await story.pass(19.98);
+    await story.pass(19.94);
     // While the first replica claims, the list of replicas changes: it gives its claims back and claims again.
     change(four.filter((name) => name !== third));
     await story.pass(0.01);

@@ -1,7 +1,14 @@
 /** Broken rules of merging two records of a timer, and of confirming one. */
 import { compareProgress, compareVersions, State, type TimerRecord } from '@carillon/core';
-import { ChangesUnderWay, insides, Journal, Peers, Replica } from '@carillon/server/internal';
-import { type Broken, type Mend, replaces } from './broken.ts';
+import {
+  ChangesUnderWay,
+  FrameDelays,
+  insides,
+  Journal,
+  Peers,
+  Replica,
+} from '@carillon/server/internal';
+import { type Broken, type Mend, replaces, together } from './broken.ts';
 
 /** Makes a replica also take each record that `wrongly` accepts, against the rules of merging. */
 function takesAlso(wrongly: (stored: TimerRecord, incoming: TimerRecord) => boolean): () => Mend {
@@ -25,6 +32,9 @@ function sameVersion(a: TimerRecord, b: TimerRecord): boolean {
 function bothLive(a: TimerRecord, b: TimerRecord): boolean {
   return sameVersion(a, b) && a.state === State.live && b.state === State.live;
 }
+
+/** No member can tell how long a frame was on its way, as where one of the two is of an older release. */
+const unmeasured = replaces(FrameDelays.prototype, 'of', () => 0);
 
 export const merging: readonly Broken[] = [
   {
@@ -76,12 +86,15 @@ export const merging: readonly Broken[] = [
   },
   {
     name: 'a cron record is due as much earlier as its older copy is',
-    apply: replaces(insides.replica, 'inTime', ({ original, part }, incoming, stored) => {
-      const kept = original.call(part, incoming, stored);
-      if (stored === undefined || kept.dueMs === incoming.dueMs) return kept;
-      const dueMs = incoming.dueMs - (incoming.startMs - stored.startMs);
-      return { ...kept, dueMs, retryMs: dueMs };
-    }),
+    apply: together(
+      unmeasured,
+      replaces(insides.replica, 'inTime', ({ original, part }, incoming, stored) => {
+        const kept = original.call(part, incoming, stored);
+        if (stored === undefined || kept.dueMs === incoming.dueMs) return kept;
+        const dueMs = incoming.dueMs - (incoming.startMs - stored.startMs);
+        return { ...kept, dueMs, retryMs: dueMs };
+      }),
+    ),
   },
   {
     name: 'a list of replicas with a stand-in is not taken over',

@@ -135,7 +135,7 @@ everyVariantIsNoticed(popping, {
     cluster.cables.delayMs = 15;
     const { id, replicas } = await story.set({ seconds: 2 }, 'm0');
     const setMs = cluster.world.nowMs;
-    await story.pass(1.9);
+    await story.pass(1.88);
     change(six.filter((name) => name !== replicas[0]));
     await story.pass(0.1);
     change(six);

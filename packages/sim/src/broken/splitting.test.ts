@@ -109,7 +109,7 @@ everyVariantIsNoticed(splitting, {
     onceEach(await replacedByANewcomer(1)),
   // P5: the member asks again when the claim is over, while the two others get no processor.
   'a member that is refused because of a pop, and is not listed, is not told of it': async () =>
-    eachOnce(await starveAndRestart(62, 1000, 800)),
+    eachOnce(await starveAndRestart(25, 1000, 800)),
   // P5: a member that was told to stop is back, and the others get no processor when the one in its place asks them.
   'a member whose list is of another view waits no longer for answers than others do': async () =>
     eachOnce(await starveAndRestart(1, 600, 1000)),

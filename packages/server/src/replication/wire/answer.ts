@@ -22,6 +22,7 @@ import {
   known,
   type Numbered,
   readMany,
+  type ReadScope,
   type Scope,
 } from './parts.ts';
 import { decodeFound, encodeFound, type Found } from './search.ts';
@@ -155,8 +156,9 @@ export function encodeAnswer(writer: ByteWriter, answer: Answer, scope: Scope): 
   }
 }
 
-export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answer {
-  const record = (): TimerRecord => decodeRecord(from, nowMs);
+export function decodeAnswer(from: ByteReader, scope: ReadScope): Answer {
+  const { sentMs, version } = scope;
+  const record = (): TimerRecord => decodeRecord(from, sentMs);
   const type = known(answerTypes[from.u8()]);
   switch (type) {
     case 'have':
@@ -180,13 +182,13 @@ export function decodeAnswer(from: ByteReader, { nowMs, version }: Scope): Answe
     case 'attempts':
       return { type, attempts: readMany(from, (one) => decodeAttempt(one, version)) };
     case 'tally':
-      return { type, groups: readMany(from, (one) => decodeGroup(one, nowMs)) };
+      return { type, groups: readMany(from, (one) => decodeGroup(one, sentMs)) };
     case 'history':
       return { type, read: decodeHistoryRead(from) };
     case 'facts':
       return { type, text: from.uniqueText() };
     case 'found':
-      return { type, ...decodeFound(from, { nowMs, version }) };
+      return { type, ...decodeFound(from, scope) };
     case 'details':
       return {
         type,

@@ -8,6 +8,8 @@ import type { ListAsk } from './list.ts';
 import type { Message } from './message.ts';
 import type { Hello } from './hello.ts';
 
+const atMs = (nowMs: number) => ({ nowMs, wallMs: nowMs });
+
 const record = recordOf({
   replicas: ['n0', 'n1', 'ñ2'],
   sequence: 300,
@@ -152,27 +154,33 @@ const answers: Answer[] = [
 
 it('every message arrives as it was sent', () => {
   const frame = { protocol: protocol.max, from: 'n0', items: messages };
-  expect(decodeMessages(encodeMessages(frame, 5000), 5000)).toEqual(frame);
+  expect(decodeMessages(encodeMessages(frame, atMs(5000)), atMs(5000))).toEqual(frame);
 });
 
 it('every answer arrives as it was sent', () => {
   const frame = { protocol: protocol.max, from: 'n1', items: answers };
-  expect(decodeAnswers(encodeAnswers(frame, 5000), 5000)).toEqual(frame);
+  expect(decodeAnswers(encodeAnswers(frame, atMs(5000)), atMs(5000))).toEqual(frame);
 });
 
 it('an offer to a release before protocol 3 does not tell when the timer is due', () => {
   const items = messages.filter((one) => one.type === 'offer');
-  const old = encodeMessages({ protocol: 2, from: 'n0', items }, 5000);
-  expect(decodeMessages(old, 5000).items).toEqual(
+  const old = encodeMessages({ protocol: 2, from: 'n0', items }, atMs(5000));
+  expect(decodeMessages(old, atMs(5000)).items).toEqual(
     items.map((one) => ({ ...one, dueMs: Number.POSITIVE_INFINITY })),
   );
-  const late = decodeMessages(encodeMessages({ protocol: 3, from: 'n0', items }, 5000), 6000).items;
+  const late = decodeMessages(
+    encodeMessages({ protocol: 3, from: 'n0', items }, atMs(5000)),
+    atMs(6000),
+  ).items;
   expect(late).toEqual(items.map((one) => ({ ...one, dueMs: one.dueMs + 1000 })));
 });
 
 it('a hello to a release before protocol 6 does not tell of pops that failed', () => {
   const items: Message[] = [{ type: 'hello', hello }];
-  const [old] = decodeMessages(encodeMessages({ protocol: 5, from: 'n0', items }, 0), 0).items;
+  const [old] = decodeMessages(
+    encodeMessages({ protocol: 5, from: 'n0', items }, atMs(0)),
+    atMs(0),
+  ).items;
   const load = { ...hello.load, retriedPerSecond: 0, givenUpPerSecond: 0 };
   expect(old).toEqual({ type: 'hello', hello: { ...hello, load } });
 });
@@ -197,7 +205,7 @@ it('an older member is told of no change that it does not know', () => {
   }));
   const items: Answer[] = [{ type: 'history', read: { entries, more: null } }];
   const read = (version: number) =>
-    decodeAnswers(encodeAnswers({ protocol: version, from: 'a', items }, 0), 0).items;
+    decodeAnswers(encodeAnswers({ protocol: version, from: 'a', items }, atMs(0)), atMs(0)).items;
   expect(read(6)).toEqual(items);
   expect(read(5)).toEqual([
     { type: 'history', read: { entries: entries.slice(0, 1), more: null } },
@@ -205,33 +213,54 @@ it('an older member is told of no change that it does not know', () => {
 });
 
 it('a frame of a protocol that this release does not know is malformed', () => {
-  const bytes = encodeMessages({ protocol: protocol.max + 1, from: 'n0', items: [] }, 0);
-  expect(() => decodeMessages(bytes, 0)).toThrow(MalformedError);
+  const bytes = encodeMessages({ protocol: protocol.max + 1, from: 'n0', items: [] }, atMs(0));
+  expect(() => decodeMessages(bytes, atMs(0))).toThrow(MalformedError);
 });
 
 it('a record travels with its age: between two clocks it keeps its distance from now', () => {
   const bytes = encodeMessages(
     { protocol: protocol.max, from: 'a', items: [{ type: 'store', mode: 'any', record }] },
-    4000,
+    atMs(4000),
   );
-  const [message] = decodeMessages(bytes, 1_000_000).items;
+  const [message] = decodeMessages(bytes, atMs(1_000_000)).items;
   expect(message).toMatchObject({
     record: { startMs: 996_000, dueMs: 1_006_000, retryMs: 1_008_000, gapMs: record.gapMs },
   });
 });
 
+it('a frame that was on its way for a while makes records older, and claims tell that they lay', () => {
+  const claim = messages.find(({ type }) => type === 'claim') as Message;
+  const items: Message[] = [{ type: 'store', mode: 'any', record }, claim];
+  const written = { nowMs: 4000, wallMs: 70_000 };
+  const read = { nowMs: 1_000_000, wallMs: 70_060 };
+  const seen: unknown[] = [];
+  const delayOf = (...clocks: unknown[]): number => {
+    seen.push(clocks);
+    return 50;
+  };
+  const through = (version: number) =>
+    decodeMessages(encodeMessages({ protocol: version, from: 'a', items }, written), read, delayOf)
+      .items;
+  const told = through(protocol.max);
+  expect(seen).toEqual([['a', written, read]]);
+  const claimRead = { type: 'claim', dueMs: 996_077.25 };
+  expect(told).toMatchObject([{ record: { startMs: 995_950, dueMs: 1_005_950 } }, claimRead]);
+  expect(through(6)).toMatchObject([{ record: { startMs: 996_000 } }, claimRead]);
+  expect(seen).toHaveLength(1);
+});
+
 it('bytes that are cut short or changed are malformed or another frame, and nothing worse', () => {
-  const bytes = encodeMessages({ protocol: protocol.max, from: 'n0', items: messages }, 0);
+  const bytes = encodeMessages({ protocol: protocol.max, from: 'n0', items: messages }, atMs(0));
   const reads = (changed: Uint8Array): void => {
     try {
-      decodeMessages(changed, 0);
-      decodeAnswers(changed, 0);
+      decodeMessages(changed, atMs(0));
+      decodeAnswers(changed, atMs(0));
     } catch (error) {
       expect(error).toBeInstanceOf(MalformedError);
     }
   };
   for (let length = 0; length < bytes.length; length++) {
-    expect(() => decodeMessages(bytes.subarray(0, length), 0)).toThrow(MalformedError);
+    expect(() => decodeMessages(bytes.subarray(0, length), atMs(0))).toThrow(MalformedError);
   }
   fc.assert(
     fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
@@ -246,11 +275,11 @@ it('bytes that are cut short or changed are malformed or another frame, and noth
 
 it('a frame can be read wherever it stands in a larger buffer, as sockets deliver it', () => {
   const frame = { protocol: protocol.max, from: 'n0', items: messages };
-  const bytes = encodeMessages(frame, 0);
+  const bytes = encodeMessages(frame, atMs(0));
   for (let offset = 0; offset < 4; offset++) {
     const larger = Buffer.concat([Buffer.alloc(offset), bytes, Buffer.alloc(3)]);
-    const read = decodeMessages(larger.subarray(offset, offset + bytes.length), 0);
-    expect(encodeMessages(read, 0)).toEqual(bytes);
+    const read = decodeMessages(larger.subarray(offset, offset + bytes.length), atMs(0));
+    expect(encodeMessages(read, atMs(0))).toEqual(bytes);
   }
 });
 
@@ -262,8 +291,10 @@ it('a member that speaks a protocol without traces gets timers without them', ()
     const frame = { protocol: version, from: 'a' };
     const store: Message = { type: 'store', mode: 'any', record: traced };
     const read: Answer = { type: 'record', record: traced };
-    const message = decodeMessages(encodeMessages({ ...frame, items: [store] }, 0), 0).items[0];
-    const answer = decodeAnswers(encodeAnswers({ ...frame, items: [read] }, 0), 0).items[0];
+    const message = decodeMessages(encodeMessages({ ...frame, items: [store] }, atMs(0)), atMs(0))
+      .items[0];
+    const answer = decodeAnswers(encodeAnswers({ ...frame, items: [read] }, atMs(0)), atMs(0))
+      .items[0];
     return [message, answer].map((one) => one !== undefined && 'record' in one && one.record?.body);
   };
   expect(arrives(6)).toEqual([traced.body, traced.body]);

@@ -75,13 +75,13 @@ export function encodeGroup(writer: ByteWriter, group: TallyGroup, nowMs: number
   writer.f64(lastMs - nowMs);
 }
 
-export function decodeGroup(from: ByteReader, nowMs: number): TallyGroup {
+export function decodeGroup(from: ByteReader, sentMs: number): TallyGroup {
   return {
     receiver: from.text(),
     failure: from.text(),
     count: from.varint(),
-    firstMs: from.f64() + nowMs,
-    lastMs: from.f64() + nowMs,
+    firstMs: from.f64() + sentMs,
+    lastMs: from.f64() + sentMs,
   };
 }
 

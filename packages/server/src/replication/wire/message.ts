@@ -20,6 +20,7 @@ import {
   known,
   type Numbered,
   readMany,
+  type ReadScope,
   type Scope,
 } from './parts.ts';
 import { decodeSearch, encodeSearch, type SearchAsk } from './search.ts';
@@ -41,7 +42,10 @@ export type Message =
       readonly calling: boolean;
       /** The same for all that is said of one pop, another after it was given back. 0 before protocol 3. */
       readonly serial: number;
-      /** When the claimant takes the pop to be due; Infinity before protocol 3. */
+      /**
+       * When the claimant takes the pop to be due, as if the claim had left when it was read (C6 in `claims.ts`);
+       * Infinity before protocol 3.
+       */
       readonly dueMs: number;
     }
   /** `dueMs`: Infinity in a frame of an older release, which does not say. */
@@ -168,11 +172,11 @@ export function encodeMessage(writer: ByteWriter, message: Message, scope: Scope
   }
 }
 
-export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Message {
+export function decodeMessage(from: ByteReader, { nowMs, sentMs, version }: ReadScope): Message {
   const type = known(messageTypes[from.u8()]);
   switch (type) {
     case 'store':
-      return { type, mode: known(modes[from.u8()]), record: decodeRecord(from, nowMs) };
+      return { type, mode: known(modes[from.u8()]), record: decodeRecord(from, sentMs) };
     case 'claim':
       return {
         type,
@@ -187,7 +191,7 @@ export function decodeMessage(from: ByteReader, { nowMs, version }: Scope): Mess
       return {
         type,
         standing: decodeStanding(from),
-        dueMs: version >= 3 ? from.f64() + nowMs : Infinity,
+        dueMs: version >= 3 ? from.f64() + sentMs : Infinity,
       };
     case 'read':
       return { type, hi: from.u32(), lo: from.u32() };

@@ -2,6 +2,7 @@
 import {
   type ByteReader,
   type ByteWriter,
+  type Clock,
   encodeRecord,
   MalformedError,
   type Progress,
@@ -11,10 +12,25 @@ import {
 } from '@carillon/core';
 import type { Attempt } from '../../timer/attempt.ts';
 
+/** A reading of both clocks of a member; the wall clock as it is, not corrected by the cluster's. */
+export interface Moment {
+  readonly nowMs: number;
+  readonly wallMs: number;
+}
+
+export function momentOf(clock: Clock): Moment {
+  return { nowMs: clock.now(), wallMs: clock.wall() };
+}
+
 /** The moment in which a frame is written or read, and its protocol. */
 export interface Scope {
   readonly nowMs: number;
   readonly version: number;
+}
+
+/** `sentMs`: when the frame was sent, by the clock of its reader. */
+export interface ReadScope extends Scope {
+  readonly sentMs: number;
 }
 
 export interface Numbered {

@@ -1,7 +1,7 @@
 /** Questions for lists by due time, and their answers. From protocol 5. */
 import { type ByteReader, type ByteWriter, decodeRecord, type TimerRecord } from '@carillon/core';
 import { decodeAsk, encodeAsk, type ListAsk } from './list.ts';
-import { encodeTimer, readMany, type Scope } from './parts.ts';
+import { encodeTimer, readMany, type ReadScope, type Scope } from './parts.ts';
 
 /** A place in the order of one member: the millisecond of the wall clock, and the handle of the record there. */
 export interface Place {
@@ -73,11 +73,11 @@ export function encodeFound(writer: ByteWriter, found: Found, scope: Scope): voi
   if (found.total !== null) writer.varint(found.total.count);
 }
 
-export function decodeFound(from: ByteReader, { nowMs }: Scope): Found {
+export function decodeFound(from: ByteReader, { sentMs }: ReadScope): Found {
   const refused = from.text();
   const entries = readMany(from, () => ({
     place: decodePlace(from),
-    record: decodeRecord(from, nowMs),
+    record: decodeRecord(from, sentMs),
   }));
   const stopped = from.u8() === 1 ? decodePlace(from) : null;
   const code = from.u8();
