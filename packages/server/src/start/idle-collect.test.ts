@@ -34,7 +34,7 @@ test('memory to spare is given back within seconds of the burst that needed it',
 
 test('not while a pop is near, and not for a little', async () => {
   const { clock, state, collectedMs } = rig();
-  state.spareBytes = 10 * mib;
+  state.spareBytes = 6 * mib;
   await clock.advance(60_000);
   state.spareBytes = 100 * mib;
   for (let i = 0; i < 100; i++) {

@@ -17,7 +17,7 @@ export interface IdleCollectOptions {
 }
 
 const lookMs = 5000;
-const spareBytesMin = 16 * 1024 * 1024;
+const spareBytesMin = 8 * 1024 * 1024;
 /** Above this share of busy time, clients are waiting for answers. */
 const busyRatioMax = 0.02;
 /** The longest that collecting takes, generously. */

@@ -17,7 +17,7 @@ export function beginYoung(): void {
 /** The release of Node whose V8 was seen to take a growth factor of 1; on others V8 decides alone. */
 const triedRelease = '24.';
 /** Of both halves together. V8 itself goes up to 128 MiB. */
-const youngBytesMax = 32 * 1024 * 1024;
+const youngBytesMax = 16 * 1024 * 1024;
 let isWatched = false;
 
 /**
