@@ -4,7 +4,7 @@
  */
 import { compileTargets } from '@carillon/placement';
 import { expect, test } from 'vitest';
-import { Story } from '../src/story.ts';
+import { Story, timerBody } from '../src/story.ts';
 import { returnsOverdue } from './told/returns-overdue.ts';
 
 const three = ['m0', 'm1', 'm2'];
@@ -171,5 +171,28 @@ test('cancel: its record goes to a stand-in, and the word that the replica misse
   mendStandIn();
   await story.until(30);
   expect(story.pops(id)).toEqual([]);
+  expect(story.bugs).toEqual([]);
+});
+
+test('cancel by tag: it cancels the timers that answering members know, though one is down (R=2)', async () => {
+  const story = await Story.begin({ members: three });
+  story.cluster.restartMs = 1_000_000;
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+  const ids = numbers.map((number) => `${number.toString(16).padStart(16, '0')}-2`);
+  for (const id of ids) {
+    const content = { ...timerBody({ seconds: 60 }), tags: ['t'] };
+    await story.request({ method: 'PUT', path: `/timers/${id}`, content, via: 'm0' });
+  }
+  story.cluster.member('m1').crash({ power: true, wipe: false });
+  await story.pass(5);
+  const cancel = { method: 'DELETE', path: '/timers?tag=t', via: 'm0' };
+  const refused = await story.request(cancel);
+  expect(refused.status).toBe(503);
+  expect(refused.body).toContain('12 are gone. No answer came from m1');
+  await story.until(200);
+  expect(ids.flatMap((id) => story.pops(id))).toEqual([]);
+  story.cluster.member('m1').start();
+  await story.pass(5);
+  expect((await story.request(cancel)).status).toBe(200);
   expect(story.bugs).toEqual([]);
 });

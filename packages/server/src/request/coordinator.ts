@@ -264,22 +264,28 @@ export class Coordinator implements TimerService {
     asked: Asked,
   ): Promise<{ count: number; more: boolean; version: Version }> {
     const { namespace } = which;
+    const missing = new Set<string>();
     let count = 0;
     let cursor: string | null = null;
     do {
       const query = { ...anywhere, ...anyTag, ...which, limit: 500, cursor };
       const page: Page<TimerRecord> = await this.records(query);
-      if (page.missing.length > 0) {
-        throw new CarillonError(
-          'overloaded',
-          `Not all members answered, so some ${what} may remain; ${count} are gone. Try again.`,
-        );
-      }
+      for (const name of page.missing) missing.add(name);
       await this.endEach(namespace, page.items, asked);
       count += page.items.length;
       ({ cursor } = page);
     } while (cursor !== null && count < countMax);
-    return { count, more: cursor !== null, version: this.changes.stamp(this.parts.instant()) };
+    const version = this.changes.stamp(this.parts.instant());
+    if (missing.size > 0) {
+      const silent = [...missing].join(' and ');
+      const remains = `${what} of which no other member has a copy may remain there`;
+      throw new CarillonError(
+        'overloaded',
+        `${count} are gone. No answer came from ${silent}, and ${remains}: try again when it is back.`,
+        { version },
+      );
+    }
+    return { count, more: cursor !== null, version };
   }
 
   /** Begins a few ends in each turn: a sync on disk serves all that were begun until then. */
