@@ -57,7 +57,7 @@ export interface Sizes {
 
 export const fullSizes: Sizes = {
   isQuick: false,
-  sets: { warmMs: 1000, limitMs: 4500, wayCount: 9 },
+  sets: { warmMs: 3000, limitMs: 4500, wayCount: 9 },
   lateness: { timerCount: 10_000, spreadMs: 10_000, leadMs: 3000 },
   burst: { timerCount: 20_000, leadMs: 3500 },
   footprint: {

@@ -68,7 +68,6 @@ export async function cluster(context: Context): Promise<readonly Section[]> {
         ...drawn.charts,
       ],
       notes: [
-        'Sets are warmed up three times as long as at one member: three processes share the cores, and code that is not compiled yet costs a third of the CPU.',
         'Members have known each other for some seconds before the first set.',
         'Members, client and receiver share the same cores: more members do not make it faster here. Lost and twice are summed over W2 and W3.',
       ],
@@ -144,7 +143,7 @@ function onCluster<T>(
 async function sets(session: Session, { sizes }: Context, kill: Kill | null): Promise<Values> {
   const { warmMs, limitMs } = sizes.sets;
   const count = 10_000_000;
-  await session.run({ call: 'set', count, limitMs: 3 * warmMs });
+  await session.run({ call: 'set', count, limitMs: warmMs });
   const single = await meanwhile(
     () => session.runAnyway({ call: 'set', count, limitMs }),
     kill,

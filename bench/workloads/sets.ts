@@ -24,7 +24,7 @@ export async function singleSets(context: Context): Promise<readonly Section[]> 
     {
       id: 'sets',
       title: 'W1 · Sets, single calls',
-      what: 'One timer a call, due in an hour, 64-byte payload, 64 calls in flight from one client process, through the library of each system.',
+      what: `One timer a call, due in an hour, 64-byte payload, 64 calls in flight from one client process, through the library of each system, after ${context.sizes.sets.warmMs / 1000} s of the same.`,
       columns,
       rows: [...rows, ...others, ...lone],
       headline: { column: 'perSecond', reference: 'carillon' },
@@ -50,7 +50,7 @@ export async function bulkSets(context: Context): Promise<readonly Section[]> {
     {
       id: 'bulk',
       title: 'W1b · Sets in bulk of 500',
-      what: 'The same timers, 500 in a call, 4 calls in flight.',
+      what: 'The same timers, 500 in a call, 4 calls in flight, after as long a warm-up.',
       columns,
       rows: await rowsOf(context, columns, (system) =>
         measureSets(system, context, { call: 'setMany' }),
