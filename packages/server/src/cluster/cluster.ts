@@ -107,7 +107,7 @@ export class Cluster {
     return this.replica?.store.size ?? 0;
   }
 
-  /** Timers with fewer copies than they want. */
+  /** Timers, ended ones among them, that are not known to be with all members that should hold them. */
   get underReplicated(): number {
     return this.repair?.counts.underReplicated ?? 0;
   }

@@ -126,8 +126,8 @@ function copies({ members }: ClusterFacts): Finding[] {
       member: null,
       says:
         most === 1
-          ? 'A timer has fewer copies than it wants.'
-          : `${most} timers or more have fewer copies than they want.`,
+          ? 'A timer, which may have ended, is not known to be with all its members.'
+          : `${most} timers or more, ended ones among them, are not known to be with all their members.`,
       do: moving
         ? 'A resync is under way; look again when it is over.'
         : 'Bring silent members back or remove them from the view, then carillon cluster resync. Lose no further member meanwhile.',

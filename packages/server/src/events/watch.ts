@@ -27,7 +27,7 @@ export interface WatchFacts {
   /** Receivers that have failed, and had a success since the last look. */
   readonly well: readonly Pick<FailingReceiver, 'namespace' | 'receiver'>[];
   readonly boxes: readonly LetterBox[];
-  /** Timers with fewer copies than they want. */
+  /** Timers, ended ones among them, that are not known to be with all members that should hold them. */
   readonly underReplicated: number;
   readonly damage: DamageView | null;
   /** null: nothing is kept on disk, or its room is not known. */

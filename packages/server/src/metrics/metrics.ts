@@ -278,7 +278,7 @@ export class Metrics {
   );
   readonly underReplicated = this.gauge(
     'carillon_under_replicated_timers',
-    'Timers with fewer confirmed copies than they want.',
+    'Timers, ended ones among them, that are not known to be with all members that should hold them.',
   );
 
   // Telemetry.
