@@ -2,6 +2,7 @@
  * Which pops were handled already. Callbacks can come twice after a fault; a receiver that remembers them drops the
  * second.
  */
+import { refuseUnless } from '@carillon/core';
 
 /** `fresh`: handle it. `handled`: drop it. `busy`: it is being handled right now, perhaps elsewhere. */
 export type PopState = 'fresh' | 'handled' | 'busy';
@@ -25,8 +26,11 @@ export class BoundedPopMemory implements PopMemory {
   private readonly order: string[] = [];
   private nextAt = 0;
 
+  /** Throws TypeError for a limit that is no whole number from 1 on. */
   constructor(keyCountMax = 100_000) {
-    this.keyCountMax = Math.max(1, keyCountMax);
+    const fits = Number.isSafeInteger(keyCountMax) && keyCountMax >= 1;
+    refuseUnless(fits, 'keyCountMax', 'a whole number from 1 on', keyCountMax);
+    this.keyCountMax = keyCountMax;
   }
 
   begin(key: string): PopState {

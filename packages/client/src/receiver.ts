@@ -24,7 +24,7 @@ export interface ReceiverOptions {
   readonly memory?: PopMemory;
   /** Longest body that is read; default 16 MiB. */
   readonly bodyBytesMax?: number;
-  /** Most pops that come in one request; default 500. 1: each comes by itself. */
+  /** Most pops that come in one request, 1 to 999,999; default 500. 1: each comes by itself. */
   readonly batchCountMax?: number;
   /** Takes the events of the cluster; without it they go to the handler of pops, as any callback does. */
   readonly onEvent?: (event: TimerEvent, pop: Pop) => void | Promise<void>;
@@ -83,22 +83,15 @@ function plainReceiver(
   options: ReceiverOptions,
   names: readonly string[],
 ): Plain {
-  refuseUnknown(options, 'receiver', names);
-  for (const name of ['onEvent', 'onError'] as const) {
-    const given = options[name];
-    refuseUnless(given === undefined || typeof given === 'function', name, 'a function', given);
-  }
-  for (const name of ['bodyBytesMax', 'batchCountMax'] as const) {
-    const { [name]: given = 1 } = options;
-    refuseUnless(typeof given === 'number' && given >= 1, name, 'a number from 1 on', given);
-  }
+  checkReceiver(options, names);
+  const { bodyBytesMax = 16 * 1024 * 1024, batchCountMax = 500 } = options;
   const { secret, memory = new BoundedPopMemory(), system = realSystem } = options;
   const secrets = secret === undefined ? [] : [secret].flat();
   const toleranceMs = durationMs('tolerance', options.tolerance ?? 300_000);
   const check = secret === undefined ? null : new SignatureCheck(secrets, toleranceMs);
   const usual = {
     'content-type': 'text/plain',
-    'x-timer-batch': String(options.batchCountMax ?? 500),
+    'x-timer-batch': String(batchCountMax),
   };
   const { onEvent } = options;
   const handled: PopHandler = (pop) => {
@@ -139,12 +132,32 @@ function plainReceiver(
     return pops.length === 1 ? handle(first) : verdictOnAll(await Promise.all(pops.map(handle)));
   };
   return {
-    bodyBytesMax: options.bodyBytesMax ?? 16 * 1024 * 1024,
+    bodyBytesMax,
     answer: async (call) => {
       const verdict = await judge(call);
       return { ...verdict, headers: { ...usual, ...verdict.headers } };
     },
   };
+}
+
+/** Throws TypeError. */
+function checkReceiver(options: ReceiverOptions, names: readonly string[]): void {
+  refuseUnknown(options, 'receiver', names);
+  for (const name of ['onEvent', 'onError'] as const) {
+    const given = options[name];
+    refuseUnless(given === undefined || typeof given === 'function', name, 'a function', given);
+  }
+  const { bodyBytesMax: length = 1, batchCountMax: count = 1, memory } = options;
+  const isLength = typeof length === 'number' && length >= 1;
+  refuseUnless(isLength, 'bodyBytesMax', 'a number from 1 on', length);
+  // Members read up to six digits in `X-Timer-Batch`, and ignore all else.
+  const isCount = Number.isInteger(count) && count >= 1 && count <= 999_999;
+  refuseUnless(isCount, 'batchCountMax', 'a whole number from 1 to 999999', count);
+  const remembers = (['begin', 'handled', 'failed'] as const).every(
+    (name) => typeof (memory as Partial<PopMemory> | null)?.[name] === 'function',
+  );
+  const right = 'one with begin, handled and failed';
+  refuseUnless(memory === undefined || remembers, 'memory', right, memory);
 }
 
 interface Verdict {

@@ -8,6 +8,7 @@ import { toNext } from '../adapters/next.ts';
 import { Carillon, type CarillonOptions } from '../carillon.ts';
 import { Carillon as CarillonOnNode } from '../node/index.ts';
 import { handler } from '../payload/handlers.ts';
+import { BoundedPopMemory } from '../pop-memory.ts';
 import { receiver } from '../receiver.ts';
 import { a, scriptedClient, spec } from '../testing/scripted-client.ts';
 import { json } from '../testing/stand-in.ts';
@@ -168,7 +169,23 @@ describe('a receiver', () => {
     ['onEvent', () => make(handles, { onEvent: 7 }), 'onEvent must be a function, not 7.'],
     ['onError', () => make(handles, { onError: 'x' }), 'onError must be a function, not "x".'],
     ['bodyBytesMax', () => make(handles, { bodyBytesMax: '1k' }), 'must be a number from 1 on,'],
-    ['batchCountMax', () => make(handles, { batchCountMax: Number.NaN }), 'not NaN.'],
+    ...[0, 1.5, 1e6, 1e9, Infinity, Number.NaN, '5', null].map(
+      (count): [string, () => unknown, string] => [
+        `batchCountMax ${count}`,
+        () => make(handles, { batchCountMax: count }),
+        'batchCountMax must be a whole number from 1 to 999999, not ',
+      ],
+    ),
+    ...[0, 1.5, Infinity, Number.NaN].map((count): [string, () => unknown, string] => [
+      `a memory of ${count} keys`,
+      () => new BoundedPopMemory(count),
+      `keyCountMax must be a whole number from 1 on, not ${count}.`,
+    ]),
+    [
+      'a memory that is none',
+      () => make(handles, { memory: {} }),
+      'memory must be one with begin, handled and failed, not an object.',
+    ],
     ['handlers misspelled', () => make({ handler: {} }), 'handlers must be an object of handlers'],
     ['handlers and a slip', () => make({ handlers: {}, secrt: 's' }), 'did you mean secret?'],
     ['a number', () => make({ handlers: { a: 7 } }), 'The handler of "a" must be the result of'],
