@@ -12,6 +12,7 @@ import { fetched } from './connections/fetched.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { ApiError, StrangeAnswer } from './errors.ts';
 import { Members } from './members.ts';
+import { PayloadError } from './payload/payload.ts';
 import {
   auditNames,
   checkClient,
@@ -182,14 +183,16 @@ export class Carillon {
   }
 
   /**
-   * Sets many timers in one request; one outcome each, in order. A bad one does not spoil the rest. The key covers the
-   * whole list: repeat it with the same timers in the same order.
+   * Sets many timers in one request; one outcome each, in order. A timer that the cluster refuses has an outcome of its
+   * own and does not spoil the rest; one that is wrong in form is refused before anything is sent: the call rejects
+   * with an error that begins with its place, `timers[0]: …`. The key covers the whole list: repeat it with the same
+   * timers in the same order.
    */
   async setMany(specs: readonly TimerSpec[], options: SetOptions = {}): Promise<BatchOutcome[]> {
     const { signal } = options;
     const headers = { 'idempotency-key': this.keyOf(options, 'set'), ...traceHeaders() };
     refuseUnless(Array.isArray(specs), 'The argument of setMany', 'a list of timers', specs);
-    const body = await Promise.all(specs.map(async (spec) => checkedBody(spec)));
+    const body = await Promise.all(specs.map(placedBody));
     const request = { method: 'POST', path: '/timers/batch', headers, body, signal } as const;
     return this.send(request, (answer) => {
       const items = outcomesOf(answer, specs.length);
@@ -421,6 +424,18 @@ function withText(spec: TimerSpec, asked: (text: string) => Asked): Asked | Prom
   const body = checkedBody(spec);
   if (body instanceof Promise) return body.then((ready) => asked(JSON.stringify(ready)));
   return asked(JSON.stringify(body));
+}
+
+/** As `checkedBody`; the sentence of its error begins with the place of the timer in the list. */
+async function placedBody(spec: TimerSpec, index: number): Promise<Record<string, unknown>> {
+  try {
+    return await checkedBody(spec);
+  } catch (error) {
+    const place = `timers[${index}]: `;
+    if (error instanceof PayloadError) throw new PayloadError(place + error.message, error.issues);
+    if (!(error instanceof TypeError)) throw error;
+    throw new TypeError(place + error.message, { cause: error });
+  }
 }
 
 function batchOutcome(item: Fields): BatchOutcome {

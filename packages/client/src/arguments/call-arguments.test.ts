@@ -90,7 +90,17 @@ describe('arguments of calls that are of another kind', () => {
     ['set with null for options', (c) => c.set(spec, null), /^A set needs an object .+not null\.$/],
     ['setMany without timers', (c) => c.setMany(), /must be a list of timers, not undefined\.$/],
     ['setMany of one timer', (c) => c.setMany(spec), /must be a list of timers, not an object\.$/],
-    ['setMany of null', (c) => c.setMany([null]), /^A timer needs an object .+, not null\.$/],
+    ['setMany of null', (c) => c.setMany([null]), /^timers\[0\]: A timer needs .+, not null\.$/],
+    [
+      'the second timer of setMany',
+      (c) => c.setMany([spec, { in: -1, uri: 'http://r/' }]),
+      /^timers\[1\]: in must be milliseconds or a duration such as '10s', not -1\.$/,
+    ],
+    [
+      'the data of the second timer of setMany',
+      (c) => c.setMany([spec, { in: 1, uri: 'http://r/', name: 'n', data: () => {} }]),
+      /^timers\[1\]: The data of "n" cannot be sent: /,
+    ],
     ['preview without a time', (c) => c.preview(), /^A timer needs an object .+not undefined\.$/],
     ['cancelByTag without a tag', (c) => c.cancelByTag(), /^The tag must be a text,/],
     ['cancelByTag of no text', (c) => c.cancelByTag(''), /^The tag must be a text,/],

@@ -1,4 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
+import { scriptedClient } from '../testing/scripted-client.ts';
+import { json } from '../testing/stand-in.ts';
 import { checkedBody } from '../timer-spec.ts';
 import { fitting, PayloadError, payloadText, readPayload } from './payload.ts';
 import { asynchronous, type Invoice, invoiceSchema } from './testing/invoice.ts';
@@ -78,6 +80,19 @@ describe('a timer with data', () => {
     const both = { ...later, name: 'due', data: invoice, opaque: 'x' };
     // @ts-expect-error -- opaque and data
     expect(() => checkedBody(both)).toThrow('opaque or data, not both');
+  });
+
+  test('of a list is named by its place, with the issues of its schema', async () => {
+    const { client, seen } = scriptedClient(() => json([]));
+    const schema = asynchronous(invoiceSchema);
+    const misfit = { ...later, name: 'due', data: { number: 17 } as unknown as Invoice, schema };
+    const setting = client.setMany([later, misfit]);
+    await expect(setting).rejects.toBeInstanceOf(PayloadError);
+    await expect(setting).rejects.toMatchObject({
+      message: 'timers[1]: The data of "due" does not fit its schema at /cents: expected a number',
+      issues: [{ path: [{ key: 'cents' }] }],
+    });
+    expect(seen).toEqual([]);
   });
 
   test('needs a name', () => {
