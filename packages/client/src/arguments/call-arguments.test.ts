@@ -162,6 +162,13 @@ describe.each([
     [{}, 'members must be a list of URLs'],
     [{ members: [a], fetch: 7 }, 'fetch must be a function, not 7.'],
     [{ members: [a], timeout: Number.NaN }, 'timeout must be milliseconds or a duration'],
+    [{ members: [a], avoid: 'soon' }, 'avoid must be milliseconds or a duration'],
+    [{ members: [a], refresh: false }, 'refresh must be milliseconds or a duration'],
+    [{ members: [a], coalesce: 'no' }, 'coalesce must be true or false, not "no".'],
+    [{ members: [a], coalesce: null }, 'coalesce must be true or false, not null.'],
+    [{ members: [a], system: null }, 'system must be one with the functions of ClientSystem, not'],
+    [{ members: [a], system: {} }, 'system must be one with the functions of ClientSystem, not'],
+    [{ members: [7] }, 'A member must be a URL such as http://127.0.0.1:7253, not "7".'],
   ])('of %j is refused: %s', (options, sentence) => {
     const call = (): unknown => new Client(options as CarillonOptions);
     expect(call).toThrow(TypeError);

@@ -4,6 +4,7 @@ import { checkOptions, headerText, pagedNames } from './call-arguments.ts';
 import type { CarillonOptions, ListOptions, PreviewOptions, SetOptions } from '../carillon.ts';
 import type { AuditFilter, HistoryFilter } from '../history.ts';
 import type { PagedOptions } from '../pages.ts';
+import type { ClientSystem } from '../system.ts';
 import type { ApiRequest } from '../transport.ts';
 
 const clientNames = namesOf<CarillonOptions>({
@@ -50,13 +51,19 @@ const requestNames = namesOf<ApiRequest>({
   fits: 1,
 });
 
+type Given = Partial<ClientSystem> | null;
+
 /** Throws TypeError. */
 export function checkClient(options: CarillonOptions): void {
   refuseUnknown(options, 'client', clientNames);
-  const { token, namespace, fetch: send } = options;
+  const { token, namespace, fetch: send, coalesce, system } = options;
   if (token !== undefined) headerText('token', token);
   if (namespace !== undefined) headerText('namespace', namespace);
   refuseUnless(['undefined', 'function'].includes(typeof send), 'fetch', 'a function', send);
+  const isChoice = ['undefined', 'boolean'].includes(typeof coalesce);
+  refuseUnless(isChoice, 'coalesce', 'true or false', coalesce);
+  const isSystem = system === undefined || typeof (system as Given)?.now === 'function';
+  refuseUnless(isSystem, 'system', 'one with the functions of ClientSystem', system);
 }
 
 /** Throws TypeError. */
