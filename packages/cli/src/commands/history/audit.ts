@@ -51,7 +51,8 @@ neighbouring changes of dead letters; --action and --json show each of the latte
 
   --since WHEN      Only changes since then: 2h or 3d ago, or an instant such as 2026-01-31T18:00:00Z
   --actor NAME      Only changes by the token of this name
-  --action ACTION   Only changes of this kind: ${actions.join(', ')}
+  --action ACTION   Only changes of this kind: ${actions.slice(0, 9).join(', ')},
+                    ${actions.slice(9).join(', ')}
   --limit N         The newest N changes; default 1000
   --follow          Go on, and show changes as they happen
   --all-namespaces  Changes in all namespaces; the token must be for all of them

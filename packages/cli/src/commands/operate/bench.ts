@@ -30,8 +30,8 @@ export const command: Command = {
   summary: 'Set many timers, receive their pops, and tell how late they were.',
   usage: `Usage: carillon bench [flags]
 
-Receives the pops itself on a free port of 127.0.0.1, so the members must run on this machine and may call it. Lateness is
-from the due time to the arrival here. Exit 1 when a timer was refused, lost or early.
+Receives the pops itself on a free port of 127.0.0.1, so the members must run on this machine and may call it. Lateness
+is from the due time to the arrival here. Exit 1 when a timer was refused, lost or early.
 
   --timers N           Number of timers; default 1000
   --interval DURATION  The shortest time to a pop; default 2s

@@ -47,8 +47,8 @@ export const command: Command = {
   summary: 'A local cluster with a receiver, to try things out.',
   usage: `Usage: carillon dev [flags]
 
-Starts members as processes of their own on 127.0.0.1, and a receiver; prints every event. Ctrl-C ends all. The name of a
-member that has ended, typed with Enter, starts it again.
+Starts members as processes of their own on 127.0.0.1, and a receiver; prints every event. Ctrl-C ends all. The name of
+a member that has ended, typed with Enter, starts it again.
 
   --members N          How many members; default 3
   --port N             API port of the first; the others follow. Peers use the ports 100 above. Default 7253

@@ -15,9 +15,9 @@ export const command: Command = {
   summary: 'Examine the cluster: findings, each with advice.',
   usage: `Usage: carillon doctor [--bundle FILE]
 
-Asks every member for its clock, disk, syncs, sockets, release, view, limits and failing receivers. A finding is wrong, needs
-a look, or is a note, and comes with advice. Exit 1 when something is wrong or the cluster cannot be examined; findings that
-only need a look do not change the exit code.
+Asks every member for its clock, disk, syncs, sockets, release, view, limits and failing receivers. A finding is wrong,
+needs a look, or is a note, and comes with advice. Exit 1 when something is wrong or the cluster cannot be examined;
+findings that only need a look do not change the exit code.
 
   --bundle FILE    Write findings, cluster, figures and options to a file, to be sent with a report: no secrets, no
                    opaques, no ids, and of URLs the origin alone

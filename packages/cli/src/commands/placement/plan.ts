@@ -15,9 +15,10 @@ const rowsMax = 20;
 const usage = `Usage: carillon plan BEFORE AFTER [flags]
        carillon plan AFTER --server URL [flags]
 
-Places a sample of keys before and after. Reports how many keys move, from where to where; the least number that has to move
-for the resulting loads; and the least number if every target held exactly its share before and after. BEFORE and AFTER are
-both members (A,B,C or a members file) or both topology files (JSON or YAML). With --server, BEFORE is the running cluster.
+Places a sample of keys before and after. Reports how many keys move, from where to where; the least number that has to
+move for the resulting loads; and the least number if every target held exactly its share before and after. BEFORE and
+AFTER are both members (A,B,C or a members file) or both topology files (JSON or YAML). With --server, BEFORE is the
+running cluster.
 
   --sample N             How many keys to try, for each account; default 100000
 ${policyUsage}

@@ -50,9 +50,9 @@ export const command: Command = {
   usage: `Usage: carillon apply -f FILE [flags]
 
 FILE is YAML or JSON: a list of timers, or a map of "set" and "timers". Each has a name, a uri, and one of every, at and
-cron; a recurring one has one of for, until, count and forever. Each may have timezone, opaque, method, headers, timeout,
-batch, retry, tags and factor. Prints a plan, then carries it out: timers that are as declared are left alone, and a recurring
-timer that has ended is created anew. Timers get the tags applied:SET and name:NAME.
+cron; a recurring one has one of for, until, count and forever. Each may have timezone, opaque, method, headers,
+timeout, batch, retry, tags and factor. Prints a plan, then carries it out: timers that are as declared are left alone,
+and a recurring timer that has ended is created anew. Timers get the tags applied:SET and name:NAME.
 
   -f, --file FILE  The declared timers
   --set NAME       The set that they belong to; default: the file's "set", else default
