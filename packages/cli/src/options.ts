@@ -85,9 +85,7 @@ export function unknownAction(given: string | undefined, right: readonly string[
   const names = right.map((form) => form.split(' ')[0] ?? '');
   const last = right.at(-1) ?? '';
   const forms = `${right.slice(0, -1).join(', ')} or ${last}`;
-  if (given === undefined || names.includes(given)) {
-    return new UsageError(`Say what to do: ${forms}.`);
-  }
+  if (given === undefined) return new UsageError(`Say what to do: ${forms}.`);
   const near = nearestWord(given, names, Math.max(1, Math.floor(given.length / 3)));
   const hint = near === null ? `Say what to do: ${forms}.` : `Did you mean "${near}"?`;
   return new UsageError(`There is no "${given}" here. ${hint}`);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Carillon, Cluster, ClusterMember, DiskDamage } from '@carillon/client';
 import { labelSlips } from '@carillon/core';
 import { labelLevels } from '@carillon/placement';
-import { type Command, exit, type Io } from '../../command.ts';
+import { type Command, exit, type Io, UsageError } from '../../command.ts';
 import {
   type ConnectFlags,
   connect,
@@ -39,13 +39,13 @@ export const command: Command = {
        carillon cluster drain NAME
        carillon cluster resync [NAME]
 
-status   One look: members, findings, callbacks that fail, records on the move. Exit 1 when something is wrong
-         with the cluster, also where only carillon doctor sees it; failing receivers are shown, but do not change the
-         exit code.
+status   One look: members, findings, callbacks that fail, records on the move. Exit 1 when something is wrong with the
+         cluster, also where only carillon doctor sees it; failing receivers are shown, but do not change the exit
+         code.
 members  Every member with its phase, timers and clock.
 drain    Makes a member hand its timers on and leave; waits until it holds none.
-resync   Makes every member, or the named one, check all its timers and move the ones that belong to other members; waits
-         until that is done.
+resync   Makes every member, or the named one, check all its timers and move the ones that belong to other members;
+         waits until that is done.
 
   --no-wait        drain, resync: do not wait
   --limit DURATION drain, resync: wait at most this long; default 10m
@@ -68,9 +68,20 @@ ${connectUsage}`,
     if (action === 'resync' && extra === undefined) {
       return resyncMembers(client, { name: name ?? null, limitMs, flags }, io);
     }
-    throw unknownAction(action, ['status', 'members', 'drain NAME', 'resync [NAME]']);
+    throw wrongOperands(operands);
   },
 };
+
+/** The error about operands that no action takes. */
+function wrongOperands([action, name, extra]: readonly string[]): UsageError {
+  if (action === 'drain' && name === undefined) {
+    return new UsageError('The name of the member is missing, as in carillon cluster drain n2.');
+  }
+  const more = action === 'drain' || action === 'resync' ? extra : name;
+  const isKnown = ['status', 'members', 'drain', 'resync'].includes(action ?? '');
+  if (isKnown) return new UsageError(`"${more}" is too much here.`);
+  return unknownAction(action, ['status', 'members', 'drain NAME', 'resync [NAME]']);
+}
 
 type Flags = ConnectFlags & { readonly json: boolean };
 

@@ -1,6 +1,6 @@
 /** `carillon config`: the values that a member would run with, and where each comes from. */
 import type { ConfigEntry } from '@carillon/server';
-import { type Command, exit } from '../../command.ts';
+import { type Command, exit, UsageError } from '../../command.ts';
 import { memberConfig, memberUsage, memberValues } from '../../member/member-config.ts';
 import { unknownAction } from '../../options.ts';
 import { jsonLine, table } from '../../terminal/style.ts';
@@ -21,9 +21,8 @@ ${memberUsage}
   run: (args, io) => {
     const { loaded, operands, json } = memberConfig(args, io);
     const [action, extra] = operands;
-    if ((action !== 'print' && action !== 'check') || extra !== undefined) {
-      throw unknownAction(action, ['print', 'check']);
-    }
+    if (action !== 'print' && action !== 'check') throw unknownAction(action, ['print', 'check']);
+    if (extra !== undefined) throw new UsageError(`"${extra}" is too much here.`);
     if (!loaded.ok) {
       for (const problem of loaded.problems) {
         io.err(json ? JSON.stringify({ error: problem }) : problem);

@@ -48,6 +48,9 @@ ${connectUsage}`,
     const { tag, receiver, failure, json } = flags;
     const filter = { tag, receiver, failure };
     const client = connect(flags, io);
+    if ((action === 'list' || action === 'summary') && ids.length > 0) {
+      throw new UsageError(`"${ids[0]}" is too much here.`);
+    }
     if (action === 'list') return list(client, filter, io, json);
     if (action === 'summary') return summary(client, filter, io, json);
     if (action !== 'redeliver' && action !== 'discard') {

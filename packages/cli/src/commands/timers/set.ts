@@ -138,8 +138,7 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
       `The URL to call is missing: name it last, as in carillon set ${uri} http://host/path.`,
     );
   }
-  const isUrl = /^https?:\/\//.test(uri);
-  if (!isUrl) throw new UsageError(`"${uri}" is not an http or https URL to call back.`);
+  if (!isUrl(uri)) throw new UsageError(noUrl(uri, second === undefined ? undefined : first));
   const { opaque, tag, factor, method, timeout, batch, header } = flags;
   return {
     ...whenOf(flags, second === undefined ? undefined : first),
@@ -155,6 +154,18 @@ export function specOf(flags: Flags, operands: readonly string[]): TimerSpec {
     ...retryOf(flags),
     ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerOf)) }),
   };
+}
+
+function isUrl(text: string): boolean {
+  return /^https?:\/\//.test(text);
+}
+
+/** The sentence about an operand that is no URL; `before`: the one in front of it. */
+function noUrl(text: string, before: string | undefined): string {
+  if (before === undefined || !isUrl(before))
+    return `"${text}" is not an http or https URL to call back.`;
+  const after = parseDuration(text) === null ? '10s' : text;
+  return `The duration comes first, as in carillon set ${after} ${before}`;
 }
 
 /** Throws UsageError for both flags at once. */
@@ -176,7 +187,7 @@ function formOf(name: string | undefined): Pick<TimerSpec, 'form'> {
 
 function onFailureOf(uri: string | undefined): Pick<TimerSpec, 'onFailure'> {
   if (uri === undefined) return {};
-  if (/^https?:\/\//.test(uri)) return { onFailure: { uri } };
+  if (isUrl(uri)) return { onFailure: { uri } };
   throw new UsageError(`--on-failure must be an http or https URL, not "${uri}".`);
 }
 
