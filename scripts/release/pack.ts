@@ -26,20 +26,42 @@ export function packPackages(target: string, use: ArchiveUse): Packed[] {
   });
 }
 
-async function main(given: string | undefined): Promise<void> {
-  if (given === undefined) {
-    console.error('Name the folder to write to, as in npm run pack -- FOLDER.');
-    process.exitCode = 2;
+const usage = `Usage: npm run pack -- FOLDER
+
+Builds the packages and writes them to FOLDER as archives, in the order in which they can be published. It need not be
+there.`;
+
+/** The folder to write to, or else the text to tell: the usage, or a fault. */
+export function packArguments(
+  args: readonly string[],
+): { readonly folder: string } | { readonly text: string; readonly exitCode: 0 | 2 } {
+  const [folder, extra] = args;
+  if (args.includes('--help') || args.includes('-h')) return { text: usage, exitCode: 0 };
+  const wrong = (text: string) => ({ text, exitCode: 2 }) as const;
+  if (folder === undefined || folder === '')
+    return wrong('Name the folder to write to, as in npm run pack -- FOLDER.');
+  if (folder.startsWith('-'))
+    return wrong(`There is no flag ${folder} here; a folder of this name is ./${folder}.`);
+  if (extra !== undefined) return wrong(`"${extra}" is too much here: name one folder.`);
+  return { folder };
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const read = packArguments(args);
+  if ('text' in read) {
+    if (read.exitCode === 0) console.log(read.text);
+    else console.error(read.text);
+    process.exitCode = read.exitCode;
     return;
   }
   await buildPackages();
   const { homepage } = origin();
   const use = new URL(homepage).hostname.endsWith('.example') ? 'try' : 'publish';
-  for (const { archive } of packPackages(resolve(given), use)) console.log(archive);
+  for (const { archive } of packPackages(resolve(read.folder), use)) console.log(archive);
   if (use === 'publish') return;
   console.error(
     `These archives are for trying out, and npm refuses to publish them: the root package.json says that the repository is at ${homepage}, which no browser finds.`,
   );
 }
 
-if (import.meta.main) await main(process.argv[2]);
+if (import.meta.main) await main(process.argv.slice(2));
