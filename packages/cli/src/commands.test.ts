@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { commands } from './commands.ts';
+import { command as serve } from './commands/operate/serve.ts';
 
 test('the table of the README has every command, and none that there is not', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -16,4 +17,14 @@ test('the table of the README has every command, and none that there is not', ()
     if (!isAction) for (const name of more) named.add(name);
   }
   expect([...named].toSorted()).toEqual(commands.map(({ name }) => name).toSorted());
+});
+
+test('the help of serve and the page on operating say the same of SIGHUP', () => {
+  const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8');
+  const told = page.split('\n').find((line) => line.startsWith('| SIGHUP |')) ?? '';
+  const help = serve.usage.replaceAll('\n', ' ');
+  const read =
+    'the members file, tokens, the secret between members, certificates, and the quotas of namespaces in the configuration file';
+  expect(told.toLowerCase()).toContain(read);
+  expect(help).toContain(`SIGHUP reads again: ${read}.`);
 });

@@ -22,8 +22,9 @@ export const command: Command = {
   usage: `Usage: carillon serve [flags]
 
 Runs until SIGTERM or Ctrl-C, then finishes the requests and callbacks under way and exits 0.
-SIGHUP reads the members file, the tokens and the quotas of namespaces again. The log goes to standard output: one JSON
-object a line, or on a terminal (without --json) lines for people.
+SIGHUP reads again: the members file, tokens, the secret between members, certificates, and the quotas of namespaces in
+the configuration file. The log goes to standard output: one JSON object a line, or on a terminal (without --json) lines
+for people.
 
 ${memberUsage}
   --json                 Once the member serves, one line of JSON with name, url, address (HOST:PORT, a port of 0 filled
