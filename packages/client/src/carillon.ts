@@ -63,7 +63,10 @@ import {
 import { type Answer, type ApiAnswer, type ApiRequest, Transport } from './transport.ts';
 
 export interface CarillonOptions {
-  /** URLs of one or more members, without a path, such as `http://127.0.0.1:7253`; any will do, more survive more. */
+  /**
+   * URLs of one or more members, such as `http://127.0.0.1:7253`; any will do, more survive more. A path, as of a proxy
+   * in front of a member, goes before each path of the API.
+   */
   readonly members: readonly string[];
   /** As `carillon token create` printed it; needed where the cluster asks for one. */
   readonly token?: string;

@@ -18,7 +18,7 @@ export class Members {
   private members: Member[];
   private preferred: string | null = null;
 
-  /** Throws TypeError for an address that is no http or https URL, or has more than an origin. */
+  /** Throws TypeError for an address that is no http or https URL, or has more than an origin and a path. */
   constructor(urls: readonly string[]) {
     refuseUnless(Array.isArray(urls), 'members', `a list of URLs (['${example}'])`, urls);
     if (urls.length === 0) throw new TypeError('At least one member is needed, as a URL.');
@@ -91,13 +91,14 @@ function baseUrl(text: string): string {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new TypeError(`A member must be reached by http or https, not "${text}".`);
   }
+  let path = url.pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
+  const base = `${url.origin}${path}`;
   // The text is not told: it may hold a password.
-  if (url.href !== `${url.origin}/`) {
-    throw new TypeError(
-      `The URL of a member has no user, path, query or fragment: say ${url.origin} alone.`,
-    );
+  if (url.href !== `${url.origin}${url.pathname}`) {
+    throw new TypeError(`The URL of a member has no user, query or fragment: say ${base} alone.`);
   }
-  return url.origin;
+  return base;
 }
 
 /**
