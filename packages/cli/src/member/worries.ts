@@ -69,8 +69,8 @@ function seenIn({ members: all, repair }: Cluster): Worry[] {
 
 function copiesText(count: number): string {
   return count === 1
-    ? '1 timer has fewer copies than it should.'
-    : `${count} timers have fewer copies than they should.`;
+    ? '1 timer, which may have ended, is not known to be with all its members.'
+    : `${count} timers, ended ones among them, are not known to be with all their members.`;
 }
 
 function diskText(name: string, disk: string | null): string | null {

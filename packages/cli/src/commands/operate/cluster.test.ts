@@ -156,7 +156,7 @@ describe('carillon cluster', () => {
     expect(out.slice(0, 3)).toEqual([
       'No word from n1.',
       'The clock of n1 is off by 4000 ms.',
-      '17 timers have fewer copies than they should.',
+      '17 timers, ended ones among them, are not known to be with all their members.',
     ]);
     const asJson = await cli(['cluster', 'status', '--json'], url);
     expect((JSON.parse(asJson.out[0] ?? '') as { worries: string[] }).worries).toHaveLength(3);
@@ -185,7 +185,7 @@ describe('carillon cluster', () => {
     const { code, out } = await cli(['cluster', 'status'], url);
     const told = [
       'No word from n1.',
-      '1 timer has fewer copies than it should.',
+      '1 timer, which may have ended, is not known to be with all its members.',
       'n0 takes no requests: The disk is full.',
       'The disk of n0 is full: new timers are refused there.',
     ];

@@ -62,7 +62,7 @@ export const callbacks = {
   batchCountMax: option(
     500,
     whole(1, 10_000),
-    'Pops in one request, of timers that allow it (callback.http.batch). Lower: more requests. Higher: more pops come again when the receiver fails once.',
+    'Pops in one request, of timers that ask for it (callback.http.batch) and for receivers that do (X-Timer-Batch). Lower: more requests. Higher: more pops come again when the receiver fails once.',
   ),
   allow: option<readonly string[]>(
     [],
