@@ -52,16 +52,16 @@ const changes: readonly Change[] = [
     'else if (kind === payloadKind.mark)',
     'else if (kind === payloadKind.noted && from.u8() === 17) sink.mark(from.f64());\n  else if (kind === payloadKind.mark)',
   ],
-  [`${server}/replication/wire/frame.ts`, 'min: 2, max: 6', 'min: 2, max: 7'],
+  [`${server}/replication/wire/frame.ts`, 'min: 2, max: 7', 'min: 2, max: 8'],
   [
     `${server}/replication/wire/message.ts`,
     'return encodeHello(writer, message.hello, version);',
-    'encodeHello(writer, message.hello, version); if (version >= 7) writer.u8(17); return;',
+    'encodeHello(writer, message.hello, version); if (version >= 8) writer.u8(17); return;',
   ],
   [
     `${server}/replication/wire/message.ts`,
     "case 'hello':\n      return { type, hello: decodeHello(from, version) };\n    case 'digest'",
-    "case 'hello': { const hello = decodeHello(from, version); if (version >= 7) from.u8(); return { type, hello }; }\n    case 'digest'",
+    "case 'hello': { const hello = decodeHello(from, version); if (version >= 8) from.u8(); return { type, hello }; }\n    case 'digest'",
   ],
 ];
 
