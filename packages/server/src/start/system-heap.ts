@@ -16,13 +16,16 @@ export function beginYoung(): void {
 
 /** The release of Node whose V8 was seen to take a growth factor of 1; on others V8 decides alone. */
 const triedRelease = '24.';
-/** Of both halves together. V8 itself goes up to 128 MiB. */
+/**
+ * Of both halves together: from this size on it is not doubled. Objects that outlive a collection make it up to twice
+ * as large until the next one. V8 itself goes up to 128 MiB.
+ */
 const youngBytesMax = 16 * 1024 * 1024;
 let isWatched = false;
 
 /**
- * Keeps the young generation from growing beyond `youngBytesMax`. The flag for its size counts only at the start of the
- * process; the one for its growth, at each collection.
+ * Keeps the young generation from being doubled beyond `youngBytesMax`. The flag for its size counts only at the
+ * start of the process; the one for its growth, at each collection.
  */
 function watchYoung(): void {
   isWatched = true;
