@@ -77,6 +77,18 @@ test('clocks that are not numbers delay nothing', () => {
   }
 });
 
+test('names that frames make up take a bounded memory', () => {
+  const { delays, comes } = way();
+  comes(10_000, 1);
+  const written = { nowMs: 20_000, wallMs: 1e12 };
+  const read = { nowMs: 10_100, wallMs: 1e12 };
+  for (let i = 0; i < 998; i++) delays.of(`made-up-${i}`, written, read);
+  expect(comes(10_200, 41)).toBeCloseTo(39, 5);
+  delays.of('made-up-998', written, read);
+  delays.of('made-up-999', written, read);
+  expect(comes(10_300, 41)).toBe(0);
+});
+
 test('each member has its own, until it leaves the view', () => {
   const { delays, comes } = way();
   comes(10_000, 1);

@@ -24,6 +24,8 @@ const spanMs = 1000;
 /** Two clocks drift apart by less than this in two spans: 500 millionths. */
 const driftMs = 1;
 const believedMsMax = 1000;
+/** More than any cluster has members: names come from frames. */
+const wayCountMax = 1000;
 
 interface Way {
   readonly monotonic: Least;
@@ -37,6 +39,7 @@ export class FrameDelays {
   of(from: string, written: Moment, read: Moment): number {
     let way = this.ways.get(from);
     if (way === undefined) {
+      if (this.ways.size >= wayCountMax) this.ways.clear();
       way = { monotonic: new Least(), wall: new Least() };
       this.ways.set(from, way);
     }
